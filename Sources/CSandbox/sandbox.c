@@ -80,7 +80,7 @@ static int restrict_paths(void) {
     rules.scoped = 3;
     size += sizeof rules.scoped;
   }
-  // A ruleset without rules allows nothing of what it handles.
+  // The ruleset has no rules, so it forbids all actions that it handles.
   int ruleset = (int)syscall(__NR_landlock_create_ruleset, &rules, size, 0);
   if (ruleset < 0) return -1;
   int result = (int)syscall(__NR_landlock_restrict_self, ruleset, 0);
@@ -170,7 +170,7 @@ enum sandbox_step sandbox_enter(int socket) {
   return SANDBOX_DONE;
 }
 
-// MARK: What is still possible
+// MARK: Actions that are still possible
 
 static int outcome(long result) { return result < 0 ? errno : 0; }
 

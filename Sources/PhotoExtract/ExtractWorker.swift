@@ -113,7 +113,7 @@ final class ExtractWorker: @unchecked Sendable {
 
   /// - Returns: false if the deadline has passed.
   private func wait(for events: Int16, until deadline: SuspendingClock.Instant) -> Bool {
-    // The deadline may have passed while photod itself did not run. What has come by then counts.
+    // The deadline may have passed while photod itself did not run. Messages that have arrived by then count.
     let left = max(deadline - SuspendingClock().now, .zero)
     let (seconds, attoseconds) = left.components
     let milliseconds = Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

@@ -171,7 +171,7 @@ package final class Extractor: Sendable {
         return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
       }
     } else {
-      // The file may have waited for this thread. What has come meanwhile counts.
+      // The file may have waited for this thread. Messages that have arrived meanwhile count.
       begun.time = max(begun.time, SuspendingClock().now - Self.deadline + Self.patience)
     }
     switch facts(of: source, by: worker, since: begun, within: Self.deadline) {

@@ -116,7 +116,9 @@ final class ExtractServer {
     var count = UInt32(received.count)
     let byteCount = descriptorpassing_receive(socket, &buffer, buffer.count, &received, &count)
     if byteCount < 0, errno == EINTR { return }
-    guard byteCount >= 0 else { throw ServerEnd.failed("photod can't be heard: \(describe(errno))") }
+    // photod has ended, and had not read all replies.
+    if byteCount < 0, errno == ECONNRESET { throw ServerEnd.closed }
+    guard byteCount >= 0 else { throw ServerEnd.failed("the socket to photod can't be read: \(describe(errno))") }
     guard byteCount > 0 else { throw ServerEnd.closed }
     descriptors += received[..<Int(count)]
     frames.append(buffer[..<byteCount])

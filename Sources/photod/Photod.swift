@@ -18,7 +18,9 @@ enum Photod {
       let message = PhotodArguments.fullMessage(for: error)
       let prefix = "Error: "
       let problem = message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : message
-      let text = "photod: \(withHint(problem))\n"
+      let explained = withHint(problem).replacing(
+        "See 'photod --help' for more information.", with: "See `photod --help`.")
+      let text = "photod: \(explained)\n"
       LogOutput.toStandardError(Array(text.utf8))
       PhotodArguments.exit(withError: PhotodArguments.exitCode(for: error))
     }

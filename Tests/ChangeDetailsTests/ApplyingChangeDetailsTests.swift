@@ -11,7 +11,7 @@ import Testing
     changedAfter: [IndexRange(start: 0, count: 1)], changedFields: ["metadata"],
     moves: [Move(fromBefore: 3, toAfter: 0)])
 
-  @Test func everyProcedureGivesTheListAfter() throws {
+  @Test func everyProcedureMakesTheListAfterTheChange() throws {
     let before: [AssetID] = [1, 2, 3, 4]
     #expect(try details.applied(to: before) == [4, 1, 3, 9])
     var list = before

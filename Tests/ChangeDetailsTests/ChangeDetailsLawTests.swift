@@ -80,7 +80,7 @@ import Testing
   }
 
   /// The fast path over equal ends must make the same choice as the whole list.
-  @Test func settingTheEndsAsideChangesNothing() {
+  @Test func skippingEqualEndsKeepsTheSameElements() {
     var generator = SeededGenerator(seed: 11)
     for _ in 0..<500 {
       let ends = (Int.random(in: 0...5, using: &generator), Int.random(in: 0...5, using: &generator))

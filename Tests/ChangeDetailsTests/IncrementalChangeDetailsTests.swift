@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func anOwnOrderThatIsEditedMovesOnlyWhatWasPlaced() throws {
+  @Test func anEditedAlbumOrderMovesOnlyThePlacedAssets() throws {
     let before = OrderedIDs(ids: Array(1...100))
     var after = before
     after.remove(3)
@@ -212,7 +212,7 @@ import Testing
   }
 
   /// On both sides of the threshold between the forms, both find the same sets.
-  @Test func theChangeOverToTheFullFormShowsInTheMovesAlone() throws {
+  @Test func bothFormsDifferOnlyInTheirMoves() throws {
     let before = OrderedIDs(ids: Array(1...800))
     var generator = SeededGenerator(seed: 9)
     for count in [1, 50, 99, 100, 101, 102, 400, 800] {

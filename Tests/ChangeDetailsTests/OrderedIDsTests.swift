@@ -201,7 +201,7 @@ import Testing
     #expect(kept.bytes - whole < 1_000 * 25_000)
   }
 
-  @Test func aCopyReadElsewhereStaysAsItWas() async {
+  @Test func aCopyIsUnchangedWhileItIsReadInAnotherThread() async {
     // Other threads read copies while the list goes on changing.
     var list = OrderedIDs(ids: Array(0..<2_000), keys: [UInt64](repeating: 0, count: 2_000), shape: Self.small)
     await withTaskGroup(of: Bool.self) { group in

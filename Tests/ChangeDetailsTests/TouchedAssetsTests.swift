@@ -26,7 +26,7 @@ import Testing
 
   /// The difference is the same whether assets are listed one by one or as a group.
   @Test(arguments: UInt64(1)...50)
-  func groupIsWhatItsAssetsAreOneByOne(seed: UInt64) throws {
+  func differenceOfAGroupEqualsThatOfItsAssets(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let before = Array((1...60 as ClosedRange<AssetID>).shuffled(using: &generator).prefix(40))
     var after = before.filter { _ in Int.random(in: 0..<8, using: &generator) > 0 }

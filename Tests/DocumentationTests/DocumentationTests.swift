@@ -37,7 +37,7 @@ struct DocumentationTests {
   }
 
   /// Every declaration is on its page unchanged, with every word of the comments.
-  @Test func pagesOfInterfacesLoseNothing() throws {
+  @Test func pagesOfInterfacesContainEveryWord() throws {
     let folder = Articles.package.appending(path: "Sources/PhotoContract")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "varlink" }

@@ -11,7 +11,7 @@ struct ExampleTests {
     return try JSONDecoder().decode(FetchResultChangeDetails.self, from: Data(listing.utf8))
   }
 
-  @Test func exampleIsWhatTheLibraryFinds() throws {
+  @Test func exampleEqualsTheComputedDetails() throws {
     let touched = TouchedAssets(fields: [50: .metadata, 40: .favorite], deleted: [80])
     #expect(try FetchResultChangeDetails.full(from: before, to: after, touched: touched) == example())
     let article = try Articles.text("ChangeDetails")

@@ -98,7 +98,22 @@ struct FactTests {
       source: "MemoryHigh=1G\nMemoryMax=2G"),
   ]
 
-  @Test(arguments: facts) func factOfAnArticleStandsInTheSources(_ fact: Fact) throws {
+  /// The functions that decide about identity, and their files below Sources/PhotoIndexer.
+  private static let decisions = [
+    ("fileMoved", "Reconcile/Reconciler+Files.swift"), ("move", "Reconcile/Reconciler+Changes.swift"),
+    ("directoryMoved", "Reconcile/Reconciler+Directories.swift"),
+    ("sourceOfMove", "Identity/Reconciler+Identity.swift"), ("isSave", "Reconcile/Reconciler+Saves.swift"),
+    ("tombstone", "Identity/Reconciler+Identity.swift"), ("successor", "Identity/Reconciler+Identity.swift"),
+  ]
+
+  @Test(arguments: decisions) func articleNamesTheFunctionOfADecision(function: String, file: String) throws {
+    let rows = try Articles.text("Architecture").split(separator: "\n").filter { $0.hasPrefix("| ") }
+    #expect(rows.contains { $0.contains("`\(function)`") && $0.contains("`\(file)`") })
+    let sources = Articles.package.appending(path: "Sources/PhotoIndexer")
+    #expect(try String(contentsOf: sources.appending(path: file), encoding: .utf8).contains("func \(function)("))
+  }
+
+  @Test(arguments: facts) func factOfAnArticleIsInTheSources(_ fact: Fact) throws {
     #expect(try Self.joined(Articles.text(fact.article)).contains(fact.text), "the article says it no more")
     #expect(try Self.source(fact.file).contains(fact.source), "\(fact.file) says it no more")
   }

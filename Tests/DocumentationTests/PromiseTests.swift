@@ -37,7 +37,7 @@ struct PromiseTests {
     return names
   }
 
-  @Test func everyPromiseIsHeldByTestsThatExist() throws {
+  @Test func everyPromiseNamesTestsThatExist() throws {
     let names = try Self.testNames()
     let promises = try Self.promises()
     #expect(promises.count >= 22)

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func photoctlTellsWhatBecomesOfAlbums() async throws {
+  @Test(.timeLimit(.minutes(10))) func photoctlReportsEachChangeOfAlbums() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
       try fixture.write("a.jpg")

@@ -18,7 +18,7 @@ import Varlink
     }
   }
 
-  @Test func predicatesSelectWhatTheySay() async throws {
+  @Test func predicatesSelectTheMatchingAssets() async throws {
     try await withLibrary { fixture in
       let all = try await fixture.assets()
       let cases: [(String, (Asset) -> Bool)] = [

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func folderThatWasRemovedSaysWhatAPersonCanDo() async throws {
+  @Test func explanationOfARemovedFolderHasARemedy() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try fixture.write("damaged.jpg")
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func emptyFolderInARootsPlaceIsSaidToBeAnother() async throws {
+  @Test func emptyFolderAtARootIsReportedAsAnotherFolder() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func hiddenPhotoIsSaidToBeHidden() async throws {
+  @Test func explanationOfAHiddenPhotoSaysThatItIsHidden() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -175,6 +175,9 @@ import Testing
       let status = try await fixture.status { !$0.warnings.isEmpty }
       #expect(status.warnings.contains { $0.hasPrefix(warning) && $0.contains("`roots`") }, "\(status.warnings)")
       #expect(status.roots[0].state == .missing && status.roots[0].since == nil)
+      try await until(fixture, logs: "root missing")
+      let log = try fixture.logText()
+      #expect(count("root missing", in: log) == 1 && count("root offline", in: log) == 0, "\(log)")
       let refused = try fixture.photoctl(["rescan", pictures])
       #expect(refused.status == 69)
       #expect(refused.errors.contains("\(pictures) does not exist\n  Create it"), "\(refused.errors)")
@@ -190,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func logSaysThatWhatWasMissingIsRemovedAfterTheGrace() async throws {
+  @Test func logReportsTheRemovalAfterTheGracePeriod() async throws {
     try await DaemonFixture.with { fixture in
       for number in 0..<130 { try fixture.write("\(number).jpg", number) }
       try await fixture.start(grace: 600)

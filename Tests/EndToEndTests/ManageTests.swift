@@ -43,7 +43,7 @@ import Varlink
   }
 
   /// Syncs, and returns the events after this number.
-  private func story(_ fixture: DaemonFixture, after number: Int) async throws -> [Event] {
+  private func newEvents(_ fixture: DaemonFixture, after number: Int) async throws -> [Event] {
     try await fixture.synchronize()
     return try await events(fixture).events.filter { $0.number > number }
   }
@@ -53,7 +53,7 @@ import Varlink
     return try await events(fixture).events.last?.number ?? 0
   }
 
-  @Test func clientsShowsTheObserverOfFavoritesAndTheOneWhoAsks() async throws {
+  @Test func clientsListsTheObserverOfFavoritesAndTheCaller() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -91,7 +91,7 @@ import Varlink
     }
   }
 
-  @Test func eventsTellOfARenameAndOfAnIgnoredTouch() async throws {
+  @Test func eventsIncludeARenameAndAnIgnoredTouch() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("d/a.jpg")
       try await fixture.start()
@@ -99,7 +99,7 @@ import Varlink
       let id = try #require(try await fixture.ids().ids.first)
 
       try fixture.move("d/a.jpg", "d/b.jpg")
-      let rename = try await story(fixture, after: number)
+      let rename = try await newEvents(fixture, after: number)
       #expect(rename.map(\.kind) == ["fileMoved", "renamed", "committed"])
       #expect(rename[1].fromPath == fixture.path("d/a.jpg") && rename[1].path == fixture.path("d/b.jpg"))
       #expect(rename[1].assetID == id)
@@ -111,7 +111,7 @@ import Varlink
       try #require(file >= 0)
       close(file)
       // On a busy machine, the file may be read only later.
-      let touch = try await story(fixture, after: number).filter { $0.kind != "deferred" }
+      let touch = try await newEvents(fixture, after: number).filter { $0.kind != "deferred" }
       #expect(touch.map(\.kind) == ["fileSeen", "ignored"])
       #expect(touch.map(\.path) == [fixture.path("d/b.jpg"), fixture.path("d/b.jpg")])
       #expect(touch[1].assetID == id)
@@ -139,7 +139,7 @@ import Varlink
       }
       try fixture.write("b.jpg")
       Glibc.kill(watcher, SIGCONT)
-      let story = try await story(fixture, after: number)
+      let story = try await newEvents(fixture, after: number)
       let overflow = try #require(story.first { $0.kind == "overflow" })
       let scan = try #require(story.first { $0.kind == "scanStarted" && $0.number > overflow.number })
       #expect(scan.path == fixture.photos && scan.detail == "because events were lost")
@@ -148,7 +148,7 @@ import Varlink
     }
   }
 
-  @Test func aStormOfMoreThanTheRingHoldsKeepsTheLast() async throws {
+  @Test func theRingKeepsTheLastEventsOfAStorm() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()

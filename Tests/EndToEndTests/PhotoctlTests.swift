@@ -629,6 +629,37 @@ import Varlink
     }
   }
 
+  /// `photoctl backup --list` shows the same minute.
+  @Test func completionShowsLocalTimesOfBackups() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try await fixture.synchronize()
+      _ = try await photoctl(fixture, ["backup"])
+      try fixture.linkSocket()
+      var minutes: [Substring] = []
+      for zone in ["<+14>-14", "<-12>12"] {
+        let environment = fixture.runtimeEnvironment.merging(["TZ": zone]) { $1 }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+        process.arguments = ["---complete", "zsh", "photoctl", "restore", "photod-"]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let answer = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let minute = try #require(
+          answer.split(separator: "\n").last?.split(separator: "\t").last?.prefix(16), "\(answer)")
+        let list = ["backup", "--list", "--format", "table"]
+        let table = try await photoctl(fixture, list, environment: environment).text
+        // The table has no date if it is today's.
+        #expect(table.contains(minute.suffix(5)), "\(minute) in \(zone): \(table)")
+        minutes.append(minute)
+      }
+      #expect(Set(minutes).count == 2, "\(minutes)")
+    }
+  }
+
   @Test(.enabled(if: isInstalled("bash") && isInstalled("python3"), "bash or python3 is not installed"))
   func tabInBash() async throws { try await pressTab("bash") }
 
@@ -671,9 +702,25 @@ import Varlink
       ]
       let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Scripts/press-tab").path
-      for (line, words) in cases {
+      // zsh leaves the quote of a predicate open, because more may follow. The others close it.
+      func closing(_ quote: String) -> String { shell == "zsh" ? quote : "" }
+      let predicates: [(String, rest: String, String)] = [
+        ("'camera.model == \"NI", closing("'"), "camera.model == \"NIKON D90\""),
+        ("\"camera.model == 'NI", closing("\""), "camera.model == 'NIKON D90'"),
+        ("'isFavorite == tr", closing("'"), "isFavorite == true"),
+        ("'title CONT", closing("'"), "title CONTAINS "),
+        // Several operators follow the key, so the quote stays open in each shell.
+        ("'rating > 3 AND camera.mod", "== 1'", "rating > 3 AND camera.model == 1"),
+        ("camera.mod", "==", "camera.model =="),
+      ]
+      let all =
+        cases.map { (line: $0.0, rest: "", words: $0.1) }
+        + predicates.map {
+          (line: "\(line) query --where \($0.0)", rest: $0.rest, words: start + ["query", "--where", $0.2])
+        }
+      for (line, rest, words) in all {
         let result = try await PythonClient.run(
-          [script, shell, BuiltPrograms.path("photoctl"), line], path: "")
+          [script, shell, BuiltPrograms.path("photoctl"), line, rest], path: "")
         let completed = try JSONDecoder().decode([String].self, from: Data(result.output.utf8))
         // Some shells show a folder's slash only when more text follows.
         let expected = words.map { $0.hasSuffix("/") && !completed.contains($0) ? String($0.dropLast()) : $0 }

@@ -90,6 +90,7 @@ import Varlink
     process.standardError = errors
     let text = try await Self.output(of: process, errors)
     #expect(process.terminationStatus == 64 && text.hasPrefix(message), "\(text)")
+    #expect(text.hasSuffix("\n  See `photod --help`.\n"), "\(text)")
   }
 
   @Test func checkOfTheConfigurationPrintsItBesideARunningPhotod() async throws {

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// Says everything about photos that can be said, and makes every kind of collection.
+  /// Sets every value that a photo can have, and makes every kind of collection.
   private func organize(_ fixture: DaemonFixture) async throws {
     let path = { (index: Int) in fixture.path("2024/\(index).jpg") }
     let commands: [[String]] = [
@@ -119,7 +119,7 @@ import Testing
       #expect(wanted.collections.contains { $0.contains("\"keyPhoto\"") })
 
       let root = try await startOther(fixture)
-      // One photo has another name and folder, one is gone, and one has a place of which only the root differs.
+      // The first photo has another name and folder, and one is removed. The others differ only in their root.
       try #require(rename(root + "/2024/0.jpg", fixture.directory + "/other/new/moved.jpg") == 0)
       let away = fixture.directory + "/4.jpg"
       try #require(rename(root + "/2024/4.jpg", away) == 0)
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  /// What was typed in the library stays, except for the values that the export has.
+  /// Edits in the library stay, except for the values that the export has.
   @Test(.timeLimit(.minutes(10))) func importReplacesOnlyTheValuesOfTheExport() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<3 { try fixture.write("\(index).jpg", index) }

@@ -20,7 +20,7 @@ import Testing
     bytes.withUnsafeBytes { ContentFingerprint.of(head: $0, byteCount: size ?? Int64(bytes.count)) }
   }
 
-  @Test func everyByteOfTheBeginningCounts() {
+  @Test func everyByteOfTheFingerprintedPartChangesTheFingerprint() {
     let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let whole = fingerprint(bytes)
     for place in Array(stride(from: 0, to: ContentFingerprint.byteCount, by: 97)) + [ContentFingerprint.byteCount - 1] {

@@ -8,7 +8,7 @@ import Testing
     version.lastIndex(of: "-").map { version[..<$0] } ?? version
   }
 
-  @Test func oneVersionIsSaidEverywhere() throws {
+  @Test func allPlacesNameTheSameVersion() throws {
     let changelog = try Project.text("debian/changelog")
     let packaged = upstream(try #require(changelog.firstMatch(of: /^photod \(([^)]+)\)/)).1)
     for program in ["photod", "photoctl"] {

@@ -184,7 +184,7 @@ import Testing
     try body(folder.path + "/catalog.sqlite")
   }
 
-  @Test func anOlderCatalogGetsItsDatesAndTellsOneDifference() throws {
+  @Test func anOlderCatalogGetsItsDatesInOneCommit() throws {
     try withFolder { path in
       let token = try oldCatalog(path)
       let catalog = try Catalog(path: path)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func whatAMigrationChangedIsToldByTheNextOpeningIfPhotodEndsInBetween() throws {
+  @Test func changesOfAMigrationAreReportedAtTheNextOpening() throws {
     try withFolder { path in
       let token = try oldCatalog(path)
       let pool = try Catalog.makePool(path)

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func whatWasInsertedIsThereForWhateverComesNext() throws {
+  @Test func insertedRowsAreVisibleToLaterStatements() throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
     try fixture.catalog.write { writer in

@@ -67,7 +67,7 @@ import Testing
     #expect(try keywords(ids.reversed()) == lists.reversed())
   }
 
-  @Test func wordsGoWithTheLastAssetThatHasThem() throws {
+  @Test func wordsAreRemovedWithTheirLastAsset() throws {
     let ids = try insert([["a", "b"], ["b", "c"]])
     _ = try fixture.catalog.write {
       try $0.updateContent(content(["c", "d"]), file: row(0, asset: ids[0]), hasNewBytes: true)
@@ -99,7 +99,7 @@ import Testing
     #expect(changes == 0)
   }
 
-  @Test func keywordsAndTheRestAreToldApart() {
+  @Test func keywordsAndOtherMetadataAreDistinguished() {
     let held = content(["a"], title: "t")
     #expect(content(["a"], title: "t").changedFields(since: held) == [])
     #expect(content(["b"], title: "t").changedFields(since: held) == .keywords)

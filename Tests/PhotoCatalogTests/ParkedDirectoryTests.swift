@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [Array("a".utf8), Array("\u{1}parked-2-a".utf8), [0x61, 0xff]])
-  func aParkedDirectoryHasNoPathOfTheDisk(name: [UInt8]) throws {
+  func aParkedDirectoryHasNoPathOnDisk(name: [UInt8]) throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
     let (first, second, third) = try catalog.write { writer in

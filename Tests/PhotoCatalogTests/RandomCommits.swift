@@ -44,7 +44,7 @@ struct RandomCommits {
     let record = try commit { writer in
       for _ in 0..<count { try changing.change(writer) }
       if changing.restoresAtOnce, Int.random(in: 0..<3, using: &changing.random) == 0 {
-        try changing.buryAndRestore(writer)
+        try changing.deleteAndRestore(writer)
       }
       // This makes no difference to a search.
       if Int.random(in: 0..<4, using: &changing.random) == 0 {
@@ -160,7 +160,7 @@ struct RandomCommits {
   }
 
   /// Deletes an asset and restores it, which is an update for clients.
-  private mutating func buryAndRestore(_ writer: CatalogWriter) throws {
+  private mutating func deleteAndRestore(_ writer: CatalogWriter) throws {
     guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
     let path = try path(of: row, writer)
     try writer.bury(row, directoryPath: Array(path.prefix(path.count - row.name.count)), date: .init(microseconds: 1))

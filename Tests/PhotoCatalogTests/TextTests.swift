@@ -113,7 +113,7 @@ import Testing
     #expect(try found("日") == [ids[5]])
   }
 
-  @Test func whatIsTypedIsNeverSyntax() throws {
+  @Test func searchTextIsNeverQuerySyntax() throws {
     let id = try insert("a.jpg", content(title: "NOT a OR b NEAR c AND words", keywords: ["x^2", "50%", "O'Neill"]))
     for text in ["NOT", "OR b", "NEAR(c)", "words: a", "a AND", "^2", "50%", "o'neill", "x:^2", "{a b}: a", "-words"] {
       #expect(try found(text) == [id], "\(text)")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func whatChangesIsFoundByItsNewWordsAlone() throws {
+  @Test func changedAssetIsFoundByItsNewWordsOnly() throws {
     let ids = try ["one.jpg", "two.jpg", "three.jpg"].map { try insert($0, content(title: "old", keywords: ["sea"])) }
     #expect(try found("old") == ids)
     let name = Array("uno.jpg".utf8)
@@ -144,7 +144,7 @@ import Testing
     #expect(try found("three") == [])
   }
 
-  @Test(arguments: UInt64(1)...4) func theIndexIsWhatTheAssetsSay(seed: UInt64) throws {
+  @Test(arguments: UInt64(1)...4) func theIndexContainsTheWordsOfTheAssets(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog

@@ -7,7 +7,7 @@ import Testing
 
 /// The kind of an error, on which its remedy depends.
 struct WriteFailureTests {
-  @Test func errorsOfSQLiteAreToldApart() {
+  @Test func errorsOfSQLiteAreClassified() {
     let expected: [(ResultCode, WriteFailure)] = [
       (.SQLITE_FULL, .noRoom), (.SQLITE_IOERR_SHMSIZE, .noRoom), (.SQLITE_READONLY_DBMOVED, .notWritable),
       (.SQLITE_PERM, .notWritable), (.SQLITE_CANTOPEN, .notWritable), (.SQLITE_BUSY_SNAPSHOT, .locked),
@@ -19,7 +19,7 @@ struct WriteFailureTests {
     }
   }
 
-  @Test func errorsOfTheJournalAreToldApart() {
+  @Test func errorsOfTheJournalAreClassified() {
     let expected: [(Int32, WriteFailure)] = [
       (ENOSPC, .noRoom), (EDQUOT, .noRoom), (EACCES, .notWritable), (EROFS, .notWritable), (EIO, .disk), (EBADF, .bug),
     ]

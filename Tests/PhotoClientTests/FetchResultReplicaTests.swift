@@ -114,7 +114,7 @@ struct FetchResultReplicaTests {
     #expect(throws: FetchResultReplica.OutOfStep.self) { try replica.apply(details) }
   }
 
-  @Test func anUnwantedReloadKeepsTheListAndIsStale() throws {
+  @Test func aRefusedReloadKeepsTheListAndMarksItStale() throws {
     var replica = try replica(of: [1, 2])
     let observation = Observation(
       token: "l.1.7", previousToken: "l.1.0", count: 5, digest: "0", offset: 0, ids: [], complete: true,

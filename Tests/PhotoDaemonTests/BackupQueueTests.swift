@@ -50,7 +50,7 @@ import Testing
     func raise() { value.store(true, ordering: .releasing) }
   }
 
-  @Test func aRescueGoesFirstAndClientsComeLast() async throws {
+  @Test func aRescueComesBeforeTheJobsOfClients() async throws {
     var tasks = [await occupy("daily backup")]
     tasks.append(await add { [queue, log] in try await queue.runForClient { log.note("check") } })
     tasks.append(await add { [queue, log] in try await queue.run(.ownWork) { log.note("pruning") } })

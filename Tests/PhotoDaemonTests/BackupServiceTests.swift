@@ -91,7 +91,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test(arguments: [0, -8760, 2]) func aBackupThatFailsIsWarnedOfAndTriedAgainAnHourLater(clockSet: Int64) async throws
+  @Test(arguments: [0, -8760, 2]) func aFailedBackupCausesAWarningAndIsRetriedAfterAnHour(clockSet: Int64) async throws
   {
     try change()
     try scratch.file("backups", "in the way")
@@ -173,7 +173,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func aCatalogThatIsGoneIsWrittenAnewAndOpenedAgain() async throws {
+  @Test func aRemovedCatalogIsWrittenAnewAndReopened() async throws {
     try change()
     for suffix in ["", "-wal", "-shm"] { unlink("\(scratch.path)/catalog.sqlite\(suffix)") }
     await keep([{}, { #expect(reopened.reasons.withLock { $0 } == [.rescued]) }])

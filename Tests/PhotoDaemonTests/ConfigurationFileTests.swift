@@ -24,7 +24,7 @@ import Testing
     #expect(file.pollSeconds == ["/media/card": 300, "~/Pictures": 2])
   }
 
-  @Test func emptyFileSaysNothing() throws {
+  @Test func emptyFileSetsNoKey() throws {
     #expect(try ConfigurationFile(parsing: "", path: "c.toml") == ConfigurationFile())
     #expect(try ConfigurationFile(parsing: "# only a comment\n\n", path: "c.toml") == ConfigurationFile())
   }
@@ -120,7 +120,7 @@ import Testing
     #expect(error?.status == .configuration)
   }
 
-  @Test func nothingHidesBehindANulByte() {
+  @Test func fileWithANulByteIsRefused() {
     let error = #expect(throws: StartError.self) {
       try ConfigurationFile(parsing: "log-level = \"info\"\n\0rots = 1", path: "c.toml")
     }

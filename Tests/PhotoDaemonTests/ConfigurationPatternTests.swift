@@ -12,7 +12,7 @@ import Testing
     #expect(try Configuration.load(options: options, environment: scratch.environment()).ignore == ["*.gif"])
   }
 
-  @Test func aHomeWithTheSignsOfPatternsIsTakenAsItIs() throws {
+  @Test func aHomeWithPatternCharactersIsTakenLiterally() throws {
     let scratch = try Scratch()
     var options = Options()
     options.ignore = ["~/x"]

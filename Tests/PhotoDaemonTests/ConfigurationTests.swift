@@ -103,7 +103,7 @@ import Testing
   }
 
   /// The outer root ignores these folders. Without their own roots, the photos in them would not be indexed.
-  @Test func rootInAFolderThatItsOuterRootPassesOverIsKept() throws {
+  @Test func rootInAnIgnoredFolderOfAnotherRootIsKept() throws {
     let scratch = try Scratch()
     for folder in ["a/.hidden/inner", "a/b/@eaDir", "a/ignored/c", "a/d.photoslibrary", "a/plain"] {
       try scratch.directory(folder)
@@ -121,7 +121,7 @@ import Testing
       ])
   }
 
-  @Test func aRootThatIsNotThereIsKeptAndRemarkedOn() throws {
+  @Test func aMissingRootIsKeptWithAWarning() throws {
     let scratch = try Scratch()
     var options = Options()
     options.roots = ["/nowhere/photos"]

@@ -44,7 +44,7 @@ private final class ScriptedLibrary: RunningLibrary {
     self.mayReload = mayReload
   }
 
-  func say(_ line: String) { status.yield(line) }
+  func publish(_ line: String) { status.yield(line) }
   func finish() { end.finish() }
 
   func serve(on descriptor: Int32) async throws {
@@ -142,7 +142,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DaemonTests {
-  @Test func aLifeIsToldToTheManagerAndLeavesNothing() async throws {
+  @Test func theManagerGetsEachStateAndNoFileRemains() async throws {
     let fixture = try Fixture()
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
     let library = ScriptedLibrary()
@@ -151,7 +151,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
     #expect(connectionResult(socket) == 0)
     #expect(try await manager.next() == "READY=1\nSTATUS=opening")
-    library.say("Live, 3 photos")
+    library.publish("Live, 3 photos")
     #expect(try await manager.next() == "STATUS=Live, 3 photos")
     await fixture.terminate()
     #expect(try await manager.next() == "STOPPING=1\nSTATUS=stopping")
@@ -198,7 +198,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  @Test func startedByHandAWrongConfigurationIsPrintedAndEndsIt() async throws {
+  @Test func wrongConfigurationEndsAProcessStartedByHand() async throws {
     let fixture = try Fixture()
     try fixture.scratch.directory(".config/photod")
     try fixture.scratch.file(".config/photod/config.toml", "rots = 1")
@@ -348,7 +348,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  @Test func aCatalogThatIsBroughtUpToDateIsToldOfMeanwhile() async throws {
+  @Test func statusReportsTheUpgradeOfTheCatalog() async throws {
     struct Reply: Decodable { let status: LibraryStatus }
     let fixture = try Fixture()
     let library = ScriptedLibrary()
@@ -426,7 +426,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
-  @Test func watchdogGetsPingsOnlyFromALibraryThatWorks() async throws {
+  @Test func watchdogGetsPingsOnlyFromAWorkingLibrary() async throws {
     let fixture = try Fixture()
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
     let library = ScriptedLibrary()
@@ -439,16 +439,16 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     library.isAlive.store(false, ordering: .relaxed)
     // After two more turns, no ping of an earlier turn is under way. The events of earlier turns may still wait.
     await library.reach(turns: 2)
-    library.say("marker")
+    library.publish("marker")
     try await manager.next(beginning: "STATUS=marker")
     await library.reach(turns: 3)
-    library.say("end")
+    library.publish("end")
     #expect(try await manager.next() == "STATUS=end")
     await fixture.terminate()
     #expect(await status == .success)
   }
 
-  @Test func aLibraryThatIsClosedToBeOpenedAgainMustProveThatItLives() async throws {
+  @Test func aLibraryThatIsReopenedIsCheckedByTheWatchdog() async throws {
     let fixture = try Fixture()
     let manager = try NotifySocket("\(fixture.scratch.path)/notify")
     let (first, second) = (ScriptedLibrary(ignoresStop: true), ScriptedLibrary())
@@ -521,7 +521,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     let (manager, variables) = try busyManager(fixture)
     let (library, log) = (ScriptedLibrary(), RefusalLog())
     async let status = fixture.run(variables, library: library, log: log)
-    library.say("live")
+    library.publish("live")
     await log.wait(for: ["READY=1", "STATUS=live"])
     // The library is asked again only after a ping was refused.
     var events = library.events.makeAsyncIterator()
@@ -573,7 +573,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
   }
 
   /// A terminal that was stopped, or a pipe, blocks the log like this.
-  @Test func aLogThatNobodyReadsHoldsNoStopUp() async throws {
+  @Test func aBlockedLogDoesNotDelayTheStop() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary(ignoresStop: true)
     let log = UnreadLog()

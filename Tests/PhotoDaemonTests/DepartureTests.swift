@@ -44,7 +44,7 @@ import Testing
     #expect(try #require(ProgramFile(link: "\(scratch.path)/exe", name: "program")).path == old)
   }
 
-  @Test func thisProcessIsNotReplaced() throws {
+  @Test func theRunningProgramIsNotReplaced() throws {
     let program = try #require(ProgramFile())
     #expect(program.path.hasPrefix("/"))
     #expect(!program.isReplaced)
@@ -54,7 +54,7 @@ import Testing
 @Suite struct DepartureTests {
   private let start = SuspendingClock.now
 
-  @Test func itIsToldOnceAndLeavesWhenItWasQuiet() {
+  @Test func replacedProcessLeavesWhenItIsIdle() {
     var departure = Departure()
     func decide(_ idle: Int, at seconds: Int) -> Departure.Decision {
       departure.decide(
@@ -66,7 +66,7 @@ import Testing
     #expect(decide(5, at: 90) == .leave)
   }
 
-  @Test func streamsHoldItUpForAnHourAtMost() {
+  @Test func streamsDelayTheReplacementByAnHourAtMost() {
     var departure = Departure()
     func decide(at seconds: Int) -> Departure.Decision {
       departure.decide(isReplaced: true, canLeave: true, idleTime: .zero, now: start.advanced(by: .seconds(seconds)))
@@ -142,12 +142,12 @@ import Testing
       roots: [.init(path: "/p", state: .online)])
   }
 
-  @Test func itTellsWhatIsThere() {
+  @Test func statusLineHasTheCounts() {
     #expect(statusLine(status(.live)) == "live: 204 photos, 1 folder")
     #expect(statusLine(status(.live, photos: 1)) == "live: 1 photo, 1 folder")
   }
 
-  @Test func itTellsProgressAndFaults() {
+  @Test func statusLineHasProgressAndWarnings() {
     var status = status(.scanning)
     status.progress = .init(done: 1234, phase: "scanning")
     #expect(statusLine(status) == "scanning: 204 photos, 1 folder, 1234 files seen")

@@ -63,7 +63,7 @@ import Testing
     #expect(text.contains("\nroots = [\"\(scratch.path)/a\"]  # option --root\n"))
   }
 
-  @Test func aMistakeIsThatOfAStart() throws {
+  @Test func theCheckReportsTheErrorOfAStart() throws {
     let scratch = try Scratch()
     var options = Options()
     options.configuration = try scratch.file("c.toml", "root = 1")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InstanceTests {
   // MARK: - Lock
 
-  @Test func theSecondIsToldWhoHoldsTheLock() throws {
+  @Test func theSecondProcessGetsTheOwnerOfTheLock() throws {
     let scratch = try Scratch()
     let catalog = "\(scratch.path)/data/photod/catalog.sqlite"
     let lock = try InstanceLock(besideCatalog: catalog)
@@ -153,7 +153,7 @@ import Testing
     socket.close()
   }
 
-  @Test func aSocketOfSomebodyElseIsNotRemovedAtTheEnd() throws {
+  @Test func theSocketOfAnotherProcessIsNotRemovedAtTheEnd() throws {
     let scratch = try Scratch()
     let path = "\(scratch.path)/s"
     let first = try SocketFile(binding: path)

@@ -27,7 +27,7 @@ import Testing
     #expect(try await socket.next() == "WATCHDOG=1")
   }
 
-  @Test func aManagerThatDoesNotReadHoldsNobodyUp() throws {
+  @Test func aManagerThatDoesNotReadDelaysNoCaller() throws {
     let scratch = try Scratch()
     let socket = try NotifySocket("\(scratch.path)/notify")
     let notifier = ServiceNotifier(scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify"]))
@@ -37,7 +37,7 @@ import Testing
     withExtendedLifetime(socket) {}
   }
 
-  @Test func reloadingSaysWhenByTheMonotonicClock() async throws {
+  @Test func reloadingHasAMonotonicTime() async throws {
     let scratch = try Scratch()
     let socket = try NotifySocket("\(scratch.path)/notify")
     let notifier = ServiceNotifier(scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify"]))
@@ -54,7 +54,7 @@ import Testing
     #expect((before...now()).contains(microseconds))
   }
 
-  @Test func withoutAManagerNothingIsSaidAndWithADeadOneItIsNoted() throws {
+  @Test func notificationWithoutAManagerIsSkippedAndWithADeadOneIsLogged() throws {
     let scratch = try Scratch()
     #expect(ServiceNotifier(scratch.environment()).alive() == nil)
     #expect(
@@ -95,7 +95,7 @@ import Testing
     #expect(line(.journal) { $0.log(level: level, "root offline") } == "<\(priority)>root offline\n")
   }
 
-  @Test func dataStandsBehindTheSentenceAndOneEventIsOneLine() {
+  @Test func logLineHasItsMetadataAfterTheMessage() {
     let text = line(.journal) {
       $0.info("file failed", metadata: ["path": "/a b/\n\u{1B}[31m\"x\"", "count": "3", "empty": ""])
     }

@@ -42,7 +42,7 @@ import Testing
   /// Until the interpreter of the script runs, every file looks slow.
   private func warmUp() { while read(["a", "b", "c"]) != ["read", "read", "read"] {} }
 
-  @Test func fileThatEndsItsReaderIsBlamedAlone() {
+  @Test func onlyTheFileThatCrashesItsReaderFails() {
     warmUp()
     #expect(
       read(["a", "crash", "b", "c"]).map { $0.replacing("late, ", with: "") } == ["read", "blamed", "read", "read"])
@@ -50,7 +50,7 @@ import Testing
     #expect(extractor.restartCount >= 2, "the file is tried twice")
   }
 
-  @Test func readerThatEndsBecauseOfAnEarlierFileBlamesNoFile() {
+  @Test func readerThatEndsBetweenFilesFailsNoFile() {
     warmUp()
     #expect(read(["a", "once", "b"]).map { $0.replacing("late, ", with: "") } == ["read", "read", "read"])
     #expect(extractor.blamedCount == 0 && extractor.restartCount >= 1)
@@ -64,7 +64,7 @@ import Testing
     #expect(extractor.blamedCount == 0)
   }
 
-  @Test func fileThatHangsItsReaderIsGivenUp() {
+  @Test func fileThatHangsItsReaderFails() {
     warmUp()
     let results = read(["hang", "a"])
     #expect(results[0] == "late, blamed for its time")
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// A sandbox that can't be set up, or a library that is missing, is no fault of the files.
-  @Test func processThatDoesNotStartBlamesNoFile() {
+  @Test func processThatDoesNotStartFailsNoFile() {
     let extractor = Extractor(executable: "/bin/false", readerCount: 1, logger: Logger(label: "test"))
     for _ in 0..<3 {
       let source = MediaSource(bytes: .descriptor(0), byteCount: 1, name: [])

@@ -5,7 +5,7 @@ import PhotoTestSupport
 import TestTools
 import Testing
 
-/// What a reader can still do after it has given up its rights, and what photod itself still contains.
+/// A reader has given up its rights: tests of the actions that are still possible, and of the code that photod itself contains.
 @Suite struct SandboxTests {
   private func run(_ arguments: [String]) throws -> (output: String, errors: String, status: Int32) {
     let process = Process()
@@ -22,7 +22,7 @@ import Testing
     return (text, complaints, process.terminationStatus)
   }
 
-  @Test func readerMayDoNothingButRead() throws {
+  @Test func readerHasOnlyTheRightToRead() throws {
     let (_, list, status) = try run(["--test-sandbox"])
     #expect(status == 0)
     let lines = list.split(separator: "\n")

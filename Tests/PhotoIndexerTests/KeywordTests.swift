@@ -9,7 +9,7 @@ private typealias Fixture = ReconcilerFixture
 
 /// The keywords of files, from the disk to the catalog and the history.
 @Suite struct KeywordTests {
-  @Test func keywordsAloneAreSaidToHaveChanged() throws {
+  @Test func changeOfKeywordsIsReportedAlone() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     let id = try #require(try fixture.paths()["/p/a.jpg"])
@@ -99,7 +99,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/\(4 * size - 1).jpg").keywords == ["sea"])
   }
 
-  @Test func anUpgradeThatFindsNothingNewLeavesNoTraceInHistory() throws {
+  @Test func anUpgradeWithoutNewKeywordsMakesNoCommit() throws {
     let fixture = try ReconcilerFixture()
     let files = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.write("/p/" + $0)) }
     try fixture.scan(files)
@@ -110,7 +110,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.catalog.read { try $0.sequence() } == before)
   }
 
-  @Test func aFileOnDiskBringsWhatItsPacketSays() throws {
+  @Test func aFileOnDiskHasTheKeywordsOfItsPacket() throws {
     let package = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let photo = package.appendingPathComponent("Tests/Fixtures/made/gen/2011/01/DSC_0000110.JPG")

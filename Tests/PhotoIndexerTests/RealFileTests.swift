@@ -128,7 +128,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// Another process may take the freed inode, so the test frees several.
   @Test(.enabled(if: inodesAreReused, "the temporary folder's file system does not reuse inodes"))
-  func fileThatHasTheInodeOfADeletedOneIsANewPhoto() throws {
+  func fileWithTheInodeOfADeletedOneIsANewPhoto() throws {
     for attempt in 0..<20 {
       if try takeInodeOfADeletedFile(attempt) { return }
     }
@@ -251,8 +251,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// In one case, the other scan also has the name of the first one.
-  @Test(arguments: ["page1.tif", "page2.tif"]) func otherScanThatComesWithinThirtyDaysIsNoFavorite(name: String) throws
-  {
+  @Test(arguments: ["page1.tif", "page2.tif"]) func otherScannedPageWithinThirtyDaysIsNoFavorite(name: String) throws {
     let one = folders.disk + "/page1.tif"
     try scan(1, to: one)
     try apply(try found(one, in: 9))

@@ -60,7 +60,7 @@ import Testing
     #expect(lists.byteCount == bytes)
   }
 
-  @Test func tenListsFitInALibraryOfAnySize() {
+  @Test func tenListsAreAllowedInALibraryOfAnySize() {
     let lists = ClientLists(maximumBytes: 1)
     let holders = (0..<11).map { _ in ClientLists.Holder(process: 1) }
     for holder in holders { lists.hold(OrderedList(ids: Array(1...1_000)), by: holder) }

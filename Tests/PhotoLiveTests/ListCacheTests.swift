@@ -7,7 +7,7 @@ import Testing
 
 /// The cost of a fetch's versions is updated with each change. It must always equal their sum.
 @Suite struct ListCacheTests {
-  @Test func sumOfWhatIsKeptIsThatOfItsVersions() {
+  @Test func costOfAFetchIsTheSumOfItsVersions() {
     var random = SystemRandomNumberGenerator()
     let key = "the predicate is in the key"
     var fetch = ListCache.Fetch(key, usedAt: .now)

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A list that was not read at a commit may have been different then, even if the lists before and after are equal.
-  @Test func commitThatWasNotLookedAtIsNotVouchedFor() throws {
+  @Test func listIsUnknownAtACommitWithoutARead() throws {
     let library = try ScriptedLibrary()
     let lists = library.lists()
     let plan = try library.plan()
@@ -147,7 +147,7 @@ import Testing
     lists.indices.reduce(0) { $0 + lists[$1].list.entries.byteCount(besides: lists[..<$1].map(\.list.entries)) }
   }
 
-  @Test func listThatIsAskedForOutlivesOlderUses() throws {
+  @Test func recentlyUsedListIsEvictedLast() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
     limits.keptBytes = 100_000
@@ -183,7 +183,7 @@ import Testing
   // MARK: The lists that a commit concerns
 
   /// Makes one commit of each kind, and checks which of these fetches ask the catalog because of it.
-  @Test func listsThatACommitCannotConcernAreNotLookedAt() throws {
+  @Test func listsThatACommitCannotAffectAreNotFetched() throws {
     let library = try FilledCatalog(count: 40)
     try library.insert(10, .video)
     for id in 1...5 as ClosedRange<AssetID> { try library.favor(id) }
@@ -282,7 +282,7 @@ import Testing
     #expect(lists.recent(observed, sequence: sequence) == nil)
   }
 
-  @Test func fetchesThatNobodyAsksForGo() throws {
+  @Test func unusedFetchesAreEvicted() throws {
     let library = try ScriptedLibrary()
     var limits = LiveLists.Limits()
     limits.keptFetches = 8

@@ -123,7 +123,7 @@ import Testing
     #expect(facts.caption == "Fête")
   }
 
-  @Test func aUserCommentOfApplesMarksAScreenshot() throws {
+  @Test func aUserCommentOfAppleMarksAScreenshot() throws {
     let comment = Array("ASCII\0\0\0Screenshot".utf8)
     #expect(try facts(exif: [0x9286: .bytes(comment)]).mediaSubtypes == [.screenshot])
     #expect(try facts(exif: [0x9286: .bytes(comment + Array("s of it".utf8))]).mediaSubtypes == [])

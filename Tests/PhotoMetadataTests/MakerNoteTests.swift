@@ -66,7 +66,7 @@ import Testing
     #expect(named?.lens == "Named" && named?.iso == 50)
   }
 
-  @Test func canonsOffsetsCountFromWhereTheBlockWas() throws {
+  @Test func canonsOffsetsCountFromTheOriginalPositionOfTheBlock() throws {
     let camera = try camera("Canon") { _ in
       canon(17, auto: 0, base: 0, 5000) + Array("II*\0".utf8) + Made.little32(5000)
     }
@@ -118,7 +118,7 @@ import Testing
     #expect(try camera("Canon", xmp: both) { canon(17, auto: 0, base: 0, $0) }?.lens == "Model")
   }
 
-  @Test func aNoteThatPointsAnywhereIsAnswered() throws {
+  @Test func aMakerNoteWithRandomOffsetsIsParsed() throws {
     for make in ["Canon", "NIKON", "SONY", "OLYMPUS"] {
       for beginning in [
         "OLYMPUS\0II\u{3}\0", "Nikon\0\u{2}\u{10}\0\0II*\0", "Panasonic\0\0\0", "SONY DSC \0\0\0", "OLYMP\0",

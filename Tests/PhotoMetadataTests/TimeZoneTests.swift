@@ -43,7 +43,7 @@ import Testing
     return try facts(of: builder.jpeg()).creationDate?.description
   }
 
-  @Test func gpsTimeTellsTheOffsetNearAQuarterOfAnHour() throws {
+  @Test func gpsTimeDeterminesTheOffsetToAQuarterOfAnHour() throws {
     #expect(try date(gps: "2024:07:21", 8, 0, 0) == "2024-07-21T10:00:00+02:00")
     #expect(try date(gps: "2024:07:21", 7, 58, 1) == "2024-07-21T10:00:00+02:00")
     #expect(try date(gps: "2024:07:21", 8, 2, 0) == "2024-07-21T10:00:00+02:00")
@@ -54,7 +54,7 @@ import Testing
     #expect(try date(gps: "2024:07:20", 19, 45, 0) == "2024-07-21T10:00:00")
   }
 
-  @Test func gpsTimeTellsNothingElse() throws {
+  @Test func gpsTimeDeterminesNoOtherOffset() throws {
     #expect(try date(gps: "2024:07:21", 10, 0, 0) == "2024-07-21T10:00:00")
     #expect(try date(gps: "2024:07:21", 8, 0, 0, offset: "+03:00") == "2024-07-21T10:00:00+03:00")
     #expect(try date(gps: "2004:07:21", 8, 0, 0) == "2024-07-21T10:00:00")

@@ -105,7 +105,7 @@ import Testing
   @Test(arguments: [
     "OLYMPUS DIGITAL CAMERA", "KODAK Action Cam", "Created with The GIMP", "Created with GIMP", "hdrpl",
   ])
-  func whatACameraWritesIsNoCaptionInAnyBlock(text: String) throws {
+  func defaultTextOfACameraIsNoCaptionInAnyBlock(text: String) throws {
     let xmp = DescriptionSamples.packet("<dc:description>\(text)</dc:description>")
     #expect(try facts(main: [0x010E: .ascii(text)]).caption == nil)
     #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: xmp)).caption == nil)

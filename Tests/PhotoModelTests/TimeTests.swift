@@ -29,7 +29,7 @@ import Testing
     #expect(PhotoDate(WallTime(seconds: 86_400)).description == "1970-01-02T00:00:00Z")
   }
 
-  @Test func aMomentOutOfRangeIsTheNearestInIt() {
+  @Test func aTimeOutsideTheRangeIsClamped() {
     #expect(WallTime(microseconds: .max) == .latest && WallTime(microseconds: .min) == .earliest)
     #expect(WallTime(timespec(tv_sec: .max, tv_nsec: 0)) == .latest)
     #expect(WallTime(timespec(tv_sec: .min, tv_nsec: 999_999_999)) == .earliest)

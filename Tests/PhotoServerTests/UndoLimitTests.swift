@@ -28,7 +28,7 @@ import Testing
   }
 
   /// A group of calls places the same photos again and again.
-  @Test func groupBeyondTheLimitCannotBeUndoneAndSaysSo() async throws {
+  @Test func undoOfAGroupBeyondTheLimitIsRefusedWithAReason() async throws {
     let album = try await fixture.library.perform(
       [.createAlbum(title: "Rome", assets: [], parent: nil)], clientName: "a"
     ).created[0]

@@ -23,7 +23,7 @@ import WatchRecords
       return
     }
     #expect(name == Array("renamed".utf8))
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -33,7 +33,7 @@ import WatchRecords
       for index in 0..<10 { disk.write("r\(round)/a/b/c\(index)/d/\(index).jpg") }
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 500)
     await session.watcher.stop()
   }
@@ -45,7 +45,7 @@ import WatchRecords
     Glibc.rename(disk.path("a"), disk.outside + "/a")
     let said = try await session.sync()
     #expect(said.contains(.directoryGone(number: number, evidence: .event)))
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     // Its watches are gone as well, so nothing that happens there is reported.
     Disk.write(disk.outside + "/a/b/d.jpg", "x")
     let later = try await session.sync()
@@ -61,7 +61,7 @@ import WatchRecords
     Disk.write(disk.outside + "/a/b/d.jpg", "x")
     Glibc.rename(disk.outside + "/a", disk.path("back"))
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 2)
     await session.watcher.stop()
   }
@@ -74,7 +74,7 @@ import WatchRecords
     let b = try #require(session.model.number(ofPath: Array(disk.path("b").utf8)))
     try #require(renameat2(disk.path("a"), disk.path("b")) == 0)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.number(ofPath: Array(disk.path("a").utf8)) == b)
     #expect(session.model.number(ofPath: Array(disk.path("b").utf8)) == a)
     await session.watcher.stop()
@@ -86,7 +86,7 @@ import WatchRecords
     Glibc.rename(disk.path("a"), disk.outside + "/a")
     let said = try await session.sync()
     #expect(said.count == 2)
-    session.expectTruth([disk.root, disk.outside])
+    session.expectDiskState([disk.root, disk.outside])
     await session.watcher.stop()
   }
 
@@ -95,7 +95,7 @@ import WatchRecords
     let session = try await WatchSession(roots: [disk.root])
     Disk.removeTree(disk.path("a"))
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.directories.count == 1)
     await session.watcher.stop()
   }
@@ -129,7 +129,7 @@ import WatchRecords
       #expect(session.model.files.isEmpty)
       unlink(disk.path("a/\(marker)"))
       try await session.sync()
-      session.expectTruth([disk.root])
+      session.expectDiskState([disk.root])
       #expect(session.model.files.count == 2)
       disk.write("a/\(marker)", "")
       try await session.sync()
@@ -201,7 +201,7 @@ import WatchRecords
       chmod(disk.path("a"), 0o755)
       try await session.sync()
     }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 1)
     await session.watcher.stop()
   }
@@ -209,7 +209,7 @@ import WatchRecords
   /// The namespace's root user has no rights in what belongs to another user there.
   @Test(
     .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [0o000, 0o600])
-  func aWatchedDirectoryThatBecomesForbiddenIsSaidOnce(mode: mode_t) async throws {
+  func aWatchedDirectoryThatBecomesForbiddenIsReportedOnce(mode: mode_t) async throws {
     disk.write("d/e/a.jpg")
     for path in ["d/e/a.jpg", "d/e"] { chown(disk.path(path), 12345, 12345) }
     let session = try await WatchSession(
@@ -227,7 +227,7 @@ import WatchRecords
     disk.write("d/e/b.jpg")
     chmod(disk.path("d/e"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 2)
     await session.watcher.stop()
   }
@@ -250,7 +250,7 @@ import WatchRecords
     try await session.sync()
     chmod(disk.root, 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 }

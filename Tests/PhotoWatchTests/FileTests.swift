@@ -75,7 +75,7 @@ import WatchRecords
       return
     }
     #expect(from == Array("one.jpg".utf8) && to == Array("two.jpg".utf8) && stat?.byteCount == 1)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -89,7 +89,7 @@ import WatchRecords
       Issue.record("\(said)")
       return
     }
-    session.expectTruth([disk.root, disk.outside])
+    session.expectDiskState([disk.root, disk.outside])
     await session.watcher.stop()
   }
 
@@ -100,7 +100,7 @@ import WatchRecords
     disk.write("a.jpg", "newer")
     let said = try await session.sync()
     #expect(said.count { if case .fileMoved = $0 { true } else { false } } == 1)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 2)
     await session.watcher.stop()
   }
@@ -112,7 +112,7 @@ import WatchRecords
     let said = try await session.sync()
     let top = try #require(session.model.number(ofPath: Array(disk.root.utf8)))
     #expect(said.first == .fileGone(directory: top, name: Array("a.jpg".utf8)))
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -150,7 +150,7 @@ import WatchRecords
       guard ContinuousClock.now - begun < .milliseconds(400) else { continue }
       let said = (before + written + after).count { if case .fileFound = $0 { true } else { false } }
       #expect(said == 1)
-      session.expectTruth([disk.root])
+      session.expectDiskState([disk.root])
       await session.watcher.stop()
       return
     }
@@ -162,7 +162,7 @@ import WatchRecords
     let file = open(disk.path("a.jpg"), O_WRONLY | O_CREAT, 0o644)
     #expect(write(file, "half", 4) == 4)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 1)
     close(file)
     await session.watcher.stop()
@@ -189,7 +189,7 @@ import WatchRecords
     #expect(linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, disk.path("a.jpg"), AT_SYMLINK_FOLLOW) == 0)
     close(file)
     try await session.take { if case .fileFound = $0 { true } else { false } }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -213,7 +213,7 @@ import WatchRecords
       close(file)
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.model.files.count == 3)
     await session.watcher.stop()
   }

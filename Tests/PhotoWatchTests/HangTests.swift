@@ -31,7 +31,7 @@ import WatchRecords
     return path
   }
 
-  private func deaths(_ session: WatchSession, _ count: Int) async throws -> [String] {
+  private func exitReasons(_ session: WatchSession, _ count: Int) async throws -> [String] {
     while session.deaths.count < count { try await session.takeInput() }
     return session.deaths
   }
@@ -48,10 +48,10 @@ import WatchRecords
     disk.write("meanwhile/b.jpg")
     while kill(process, 0) == 0 { try await session.takeInput() }
     #expect(errno == ESRCH, "it is reaped")
-    let said = try await deaths(session, 1)
+    let said = try await exitReasons(session, 1)
     #expect(said.allSatisfy { $0.contains("it sent nothing for 2.0 seconds: signal 9 ended it") }, "\(said)")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -59,7 +59,7 @@ import WatchRecords
   func aProcessThatSendsNothingIsReplaced() async throws {
     let session = try await WatchSession(
       roots: [disk.root], executable: script("time.sleep(600)"), waiting: false, longestSilence: .milliseconds(300))
-    #expect(try await deaths(session, 2).allSatisfy { $0.contains("it sent nothing") })
+    #expect(try await exitReasons(session, 2).allSatisfy { $0.contains("it sent nothing") })
     await session.watcher.stop()
   }
 
@@ -131,7 +131,7 @@ import WatchRecords
     try await session.take { if case .scanStarted = $0 { true } else { false } }
     if bySignal {
       kill(try #require(session.watcher.processID), SIGTERM)
-      #expect(try await deaths(session, 1)[0].contains("it exited with status 0"))
+      #expect(try await exitReasons(session, 1)[0].contains("it exited with status 0"))
       #expect(session.model.files.isEmpty, "the listing was not finished")
     }
     await session.watcher.stop()
@@ -158,7 +158,7 @@ import WatchRecords
     #expect(session.deaths.count == 1, "only the first end is reported")
     // The limit has doubled once or, on a slow machine, a few times.
     #expect(session.startCount <= 4)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -246,7 +246,7 @@ import WatchRecords
   func watcherThatSendsInvalidRecordsIsReplaced(what: String) async throws {
     let session = try await WatchSession(
       roots: [disk.root], executable: script(what + "\ntime.sleep(600)"), waiting: false)
-    #expect(try await deaths(session, 1).count == 1)
+    #expect(try await exitReasons(session, 1).count == 1)
     #expect(session.records.isEmpty)
     await session.watcher.stop()
   }
@@ -257,7 +257,7 @@ import WatchRecords
     let session = try await WatchSession(
       roots: [disk.root], executable: script("open('\(starts)', 'a').write(repr(time.monotonic()) + '\\n')"),
       waiting: false)
-    _ = try await deaths(session, 4)
+    _ = try await exitReasons(session, 4)
     await session.watcher.stop()
     let times = try #require(Disk.read(starts)).split(separator: "\n").compactMap { Double($0) }
     let waits = zip(times, times.dropFirst()).map { $1 - $0 }
@@ -269,13 +269,13 @@ import WatchRecords
     disk.write("a.jpg")
     let path = disk.outside + "/later"
     let session = try await WatchSession(roots: [disk.root], executable: path, waiting: false)
-    #expect(try await deaths(session, 1)[0].contains("can't be started"))
+    #expect(try await exitReasons(session, 1)[0].contains("can't be started"))
     // A package is being replaced, and now the program exists.
     Disk.write(disk.outside + "/new", "#!/bin/sh\nexec \(BuiltPrograms.path("photod-watch"))\n")
     chmod(disk.outside + "/new", 0o755)
     Glibc.rename(disk.outside + "/new", path)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 }

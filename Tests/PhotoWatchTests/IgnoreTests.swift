@@ -47,7 +47,7 @@ import WatchRecords
     unlink(disk.path("a/\(marker)"))
     try await session.sync()
     #expect(known(session) == ["a/b/c/four.jpg", "a/b/c/two.jpg", "a/one.jpg", "d/three.jpg"])
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -60,7 +60,7 @@ import WatchRecords
     #expect(known(session).isEmpty)
     unlink(disk.path(".nomedia"))
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 

@@ -62,7 +62,7 @@ import WatchRecords
     let said = try await session.take { if case .directoryGone = $0 { true } else { false } }
     for case .directoryGone(_, let evidence) in said { #expect(evidence == .scan) }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 }

@@ -11,7 +11,7 @@ import WatchRecords
 
   init() throws { disk = try Disk() }
 
-  @Test func itIsReapedWhenItIsStopped() async throws {
+  @Test func stoppedProcessIsReaped() async throws {
     let session = try await WatchSession(roots: [disk.root])
     let process = try #require(session.watcher.processID)
     await session.watcher.stop()
@@ -20,7 +20,7 @@ import WatchRecords
     await #expect(throws: WatchSession.Ended.self) { while true { try await session.takeInput() } }
   }
 
-  @Test func itInheritsNoDescriptor() async throws {
+  @Test func processInheritsNoDescriptor() async throws {
     let leaky = open("/dev/null", O_RDONLY)
     defer { close(leaky) }
     let session = try await WatchSession(roots: [disk.root])
@@ -42,7 +42,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func itHoldsNoDirectoryOpenWhenItIsQuiet() async throws {
+  @Test func idleProcessHasNoOpenDirectory() async throws {
     disk.write("a/b/c.jpg")
     let session = try await WatchSession(roots: [disk.root])
     disk.write("a/b/d.jpg")
@@ -87,12 +87,12 @@ import WatchRecords
     let session = try await WatchSession(
       roots: [disk.root],
       executable: try Interposer.wrapper(disk, source, variables: "XDG_RUNTIME_DIR= TMPDIR=\(cookies)"))
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
     #expect(rmdir(cookies) == 0, "it is empty")
   }
 
-  @Test func itIsStartedAgainWhenItDies() async throws {
+  @Test func processIsRestartedAfterItsEnd() async throws {
     disk.write("a.jpg")
     let session = try await WatchSession(roots: [disk.root])
     let process = try #require(session.watcher.processID)
@@ -104,11 +104,11 @@ import WatchRecords
       try await session.take { if case .scanEnded(1, _, true) = $0 { true } else { false } }
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
-  @Test func aProgramThatDiesAtOnceIsReportedWithItsReason() async throws {
+  @Test func aProgramThatEndsAtOnceIsReportedWithItsReason() async throws {
     let session = try await WatchSession(roots: [disk.root], executable: "/bin/false", waiting: false)
     while session.deaths.count < 2 { try await session.takeInput() }
     #expect(session.deaths[0].contains("status 1"))
@@ -133,11 +133,11 @@ import WatchRecords
       if round % 10 == 0 { disk.write("d\(round)/new.jpg") }
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
-  @Test func itEndsWhenItsParentIsKilled() async throws {
+  @Test func processEndsWhenItsParentIsKilled() async throws {
     // A script is killed in photod's place. photod-watch is its child, and the script had the other end of the socket.
     let executable = BuiltPrograms.path("photod-watch")
     let record = disk.outside + "/pid"

@@ -24,7 +24,7 @@ import WatchRecords
     disk.write("later/a.jpg")
     let said = try await session.take(until: isReturnScanEnd)
     #expect(said.contains(.scanStarted(root: 1, request: 0, reason: .rootReturned)))
-    session.expectTruth([root])
+    session.expectDiskState([root])
     await session.watcher.stop()
   }
 
@@ -38,7 +38,7 @@ import WatchRecords
     #expect(session.model.directories.isEmpty)
     disk.rename("elsewhere", "photos")
     try await session.take(until: isReturnScanEnd)
-    session.expectTruth([root])
+    session.expectDiskState([root])
     #expect(session.model.violations.isEmpty)
     await session.watcher.stop()
   }
@@ -69,7 +69,7 @@ import WatchRecords
     disk.rename("photos", "elsewhere")
     disk.rename("others", "photos")
     try await session.take(until: isReturnScanEnd)
-    session.expectTruth([root])
+    session.expectDiskState([root])
     await session.watcher.stop()
   }
 
@@ -81,7 +81,7 @@ import WatchRecords
     try await session.take(until: isOffline)
     disk.write("mnt/photos/b/two.jpg")
     try await session.take(until: isReturnScanEnd)
-    session.expectTruth([root])
+    session.expectDiskState([root])
     await session.watcher.stop()
   }
 
@@ -122,7 +122,7 @@ import WatchRecords
     disk.write("a/one.jpg")
     let session = try await WatchSession(roots: [disk.root, disk.path("a")])
     #expect(session.records.contains { if case .rootOffline(2, _) = $0 { true } else { false } })
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -132,7 +132,7 @@ import WatchRecords
     Glibc.rename(disk.path("photos"), disk.outside + "/photos")
     try await session.take(until: isOffline)
     try await session.sync()
-    session.expectTruth([disk.outside])
+    session.expectDiskState([disk.outside])
     await session.watcher.stop()
   }
 }

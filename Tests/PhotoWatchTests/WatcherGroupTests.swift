@@ -17,7 +17,7 @@ import WorkerProcess
   init() throws { disk = try Disk() }
 
   /// The inputs of all lanes so far.
-  private actor Said {
+  private actor ReceivedRecords {
     private var inputs: [Int: [WatchInput]] = [:]
     private var waiting: [(lane: Int, condition: @Sendable (WatchInput) -> Bool, CheckedContinuation<Void, Never>)] = []
 
@@ -45,7 +45,7 @@ import WorkerProcess
   }
 
   /// A group whose root 2 is on a share, by its mount table.
-  private func withGroup(_ body: (WatcherGroup, Said) async throws -> Void) async throws {
+  private func withGroup(_ body: (WatcherGroup, ReceivedRecords) async throws -> Void) async throws {
     await InotifyPlaces.shared.enter()
     defer { InotifyPlaces.shared.leave() }
     let share = disk.path("share")
@@ -56,7 +56,7 @@ import WorkerProcess
         longestSilence: .seconds(13)),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, mountTable: { MountTable(table.utf8) },
       slots: ProcessSlots())
-    let said = Said()
+    let said = ReceivedRecords()
     let reading = Task {
       await withTaskGroup(of: Void.self) { tasks in
         for await lane in group.lanes {

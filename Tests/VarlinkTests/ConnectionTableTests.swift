@@ -3,7 +3,7 @@ import Testing
 @testable import Varlink
 
 @Suite struct ConnectionTableTests {
-  @Test func countsAreThoseOfTheConnections() {
+  @Test func countsAreSumsOverTheConnections() {
     var table = ConnectionTable<Int>()
     var expected: [Int: (process: Int32, listener: Int)] = [:]
     for number in 1...5_000 {

@@ -31,7 +31,7 @@ extension LiveService {
       }
     }
 
-    @Test func anAnsweredCallLeavesTheConnectionAndStartsTheClock() async throws {
+    @Test func aConnectionIsIdleFromTheReplyToItsLastCall() async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         let before = SuspendingClock.now

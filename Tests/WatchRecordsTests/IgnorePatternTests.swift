@@ -84,7 +84,7 @@ import WatchRecords
     #expect(time < .seconds(10))
   }
 
-  @Test(arguments: 0..<40) func aGlobAgreesWithAPlainImplementation(seed: UInt64) throws {
+  @Test(arguments: 0..<40) func aGlobEqualsAPlainImplementation(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<300 {
       let alphabet = Array("ab*?".utf8)

@@ -25,6 +25,14 @@ struct HelpTests {
       configuration.discussion.contains("EXAMPLES\n  photoctl ") || configuration.discussion.contains("&& photoctl"))
   }
 
+  /// Tables and examples are indented. A line that is too long would continue without its indentation.
+  @Test(arguments: commands.indices)
+  func indentedLinesOfADiscussionAreShort(index: Int) {
+    for line in Self.commands[index].configuration.discussion.split(separator: "\n") where line.hasPrefix("  ") {
+      #expect(line.count <= 80, "\(line)")
+    }
+  }
+
   @Test func everyCounterOfTheStatusIsDocumentedInItsHelp() throws {
     let help = Photoctl.helpMessage(for: StatusCommand.self, columns: 1000)
     for counter in Mirror(reflecting: LibraryStatus.Counters()).children {

@@ -37,7 +37,7 @@ struct TerminalTests {
     #expect(Style(choice, isTerminal: isTerminal, environment: { environment[$0] }).isColored == isColored)
   }
 
-  @Test func colourIsKnownBeforeTheCommandLineIs() {
+  @Test func colourIsDeterminedBeforeTheCommandLineIsParsed() {
     #expect(UsageError.color(of: ["query", "--color=never"]) == .never)
     #expect(UsageError.color(of: ["--color", "always", "--nope"]) == .always)
     #expect(UsageError.color(of: ["--color"]) == .auto)
@@ -76,5 +76,14 @@ struct TerminalTests {
     #expect(
       UsageError.text("Error: Unknown option '--limt'. Did you mean '--limit'?", style: .plain)
         == "photoctl: Unknown option '--limt'. Did you mean '--limit'?\n")
+  }
+
+  @Test func parserErrorsReferToTheHelpAsOtherErrorsDo() {
+    #expect(
+      UsageError.text("Error: x\n  See 'photoctl albums add --help' for more information.\n", style: .plain)
+        == "photoctl: x\n  See `photoctl help albums add`.\n")
+    #expect(
+      UsageError.text("Error: x\n  See 'photoctl --help' for more information.", style: .plain)
+        == "photoctl: x\n  See `photoctl help`.\n")
   }
 }

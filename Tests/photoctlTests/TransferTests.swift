@@ -27,7 +27,7 @@ import Testing
     #expect(match.matches == [8])
   }
 
-  @Test func copiesAreToldApartByTheirPaths() {
+  @Test func copiesAreDistinguishedByTheirPaths() {
     let photos = [photo(1, "/old/a", hash: "x"), photo(2, "/old/b", hash: "x"), photo(3, "/old/c", hash: "x")]
     let match = matcher(photos, [(7, "/new/b", 1, "x"), (8, "/old/a", 1, "x"), (9, "/new/z", 1, "x")])
     #expect(match.matches == [8, 7, 9])

@@ -54,7 +54,7 @@ package struct CommitRecord: Sendable {
       + editedAlbums.values.reduce(0) { $0 + $1.count }
   }
 
-  /// The number of updated assets that clients are told of.
+  /// The number of updated assets in the changes that clients receive.
   package var shownUpdateCount: Int { updatedAssets.count { TouchedAssets.isChange($0.value) } }
 
   package var isEmpty: Bool {

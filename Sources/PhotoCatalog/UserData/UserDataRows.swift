@@ -186,7 +186,7 @@ struct UserDataReading {
     }
   }
 
-  /// The line of an asset for the journal, with what the journal has of a later version.
+  /// The line of an asset for the journal. It keeps the fields that a later version wrote.
   mutating func entry(of id: AssetID, _ journal: UserDataJournal) throws -> UserDataEntry? {
     var entry = try entry(of: id)
     entry?.others = journal.others(of: id)

@@ -18,7 +18,7 @@ package actor Library {
     /// Roots that are inside of another. They are used while a share is mounted there, because the outer root leaves it
     /// out.
     package var innerRoots: [[UInt8]]
-    /// Those of the roots that the watcher has already. The others get their numbers from the library.
+    /// The roots that the watcher has already. The others get their numbers from the library.
     package var watchedRoots: [WatchRoot]
     /// Patterns of the files and folders to ignore in the roots, as `IgnorePattern` defines them.
     package var ignore: [[UInt8]]

@@ -127,12 +127,17 @@ extension Library {
 
   // MARK: The log
 
-  /// Logs each root that went offline in a batch. A root that stays offline for another reason is not logged again.
+  /// Logs each root that went offline in a batch, or whose folder was never there. A root that stays offline for another
+  /// reason is not logged again.
   func logOfflineRoots(since before: Roots) {
     for root in reconciler.roots.all {
       guard let cause = root.absenceCause, before[root.id]?.absenceCause == nil else { continue }
       let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
-      logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(cause)"])
+      if case .offline(_, let reason) = root.presence, known(reason, of: root) == .neverThere {
+        logger.notice("root missing", metadata: ["root": "\(path)", "why": "\(OfflineReason.neverThere.cause)"])
+      } else {
+        logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(cause)"])
+      }
     }
   }
 

@@ -66,6 +66,9 @@ package enum PredicateKey: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether a comparison with a value needs ANY, ALL or NONE before the key.
+  package var needsQuantifier: Bool { isList && !isOfEveryResource }
+
   /// Whether an asset has a list of values for this key.
   package var isList: Bool { self == .keywords || self == .mediaSubtypes || isOfEveryResource }
 
@@ -93,20 +96,27 @@ extension PredicateKey.ValueType {
     }
   }
 
-  var isWrittenInQuotes: Bool {
+  package var isWrittenInQuotes: Bool {
     switch self {
     case .string, .date, .mediaType, .mediaSubtype, .dateSource: true
     case .boolean, .integer, .real, .place: false
     }
   }
 
+  /// The operators for this type.
+  package var operatorNames: [String] {
+    switch self {
+    case .boolean, .mediaType, .mediaSubtype, .dateSource: ["==", "!=", "IN"]
+    case .place: ["NEAR", "==", "!="]
+    case .integer, .real, .date: ["==", "!=", "<", "<=", ">", ">=", "IN", "BETWEEN"]
+    case .string:
+      ["==", "!=", "<", "<=", ">", ">=", "CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "IN"]
+    }
+  }
+
   /// The operators for this type, for messages.
   var operators: String {
-    switch self {
-    case .boolean, .mediaType, .mediaSubtype, .dateSource: "==, != or IN"
-    case .place: "NEAR, ==, or !="
-    case .integer, .real, .date: "==, !=, <, <=, >, >=, IN or BETWEEN"
-    case .string: "==, !=, <, <=, >, >=, CONTAINS, BEGINSWITH, ENDSWITH, LIKE, MATCHES or IN"
-    }
+    let names = operatorNames
+    return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
   }
 }

@@ -28,6 +28,9 @@ struct PredicateLexer {
     scalars = Array(text.unicodeScalars)
   }
 
+  /// Whether the last token ends with the text.
+  var isAtEnd: Bool { index == scalars.count }
+
   /// Whether this sign comes next, after any whitespace.
   func isBefore(_ sign: Unicode.Scalar) -> Bool { scalars[index...].first { !$0.properties.isWhitespace } == sign }
 

@@ -41,7 +41,7 @@ struct ServiceDescription: VarlinkInterface {
     # Every Varlink service has this interface: it says who the service is and which interfaces it has.
     interface org.varlink.service
 
-    # Who made the service, and the names of its interfaces.
+    # The service's vendor, product and version, and the names of its interfaces.
     method GetInfo() -> (
       vendor: string,
       product: string,

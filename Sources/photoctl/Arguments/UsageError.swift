@@ -40,8 +40,8 @@ enum UsageError {
       remedy: similar.map { "Did you mean '\($0)'?" } ?? "The commands are \(known.joined(separator: ", ")).")
   }
 
-  /// The parser's message in photoctl's form: after the program's name, and without a suggestion that does not resemble
-  /// the typed word.
+  /// The parser's message in photoctl's form: after the program's name, without a suggestion that does not resemble the
+  /// typed word, and with the same reference to the help as in other errors.
   static func text(_ message: String, style: Style) -> String {
     // The message contains the typed words.
     var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
@@ -49,8 +49,20 @@ enum UsageError {
     if let first = lines.first, first.hasPrefix(prefix) {
       lines[0] = "\(style.bad("photoctl:")) \(withoutOddSuggestion(String(first.dropFirst(prefix.count))))"
     }
+    if let last = lines.lastIndex(where: { !$0.isEmpty }), let reference = reference(lines[last]) {
+      lines[last] = reference
+    }
     let text = lines.joined(separator: "\n")
     return text.hasSuffix("\n") ? text : text + "\n"
+  }
+
+  /// Formats `See 'photoctl query --help' for more information.` as other errors refer to the help.
+  ///
+  /// - Returns: nil for any other line.
+  private static func reference(_ line: String) -> String? {
+    let (start, end) = ("  See 'photoctl", " --help' for more information.")
+    guard line.hasPrefix(start), line.hasSuffix(end), line.count >= start.count + end.count else { return nil }
+    return "  See `photoctl help\(line.dropFirst(start.count).dropLast(end.count))`."
   }
 
   /// Ends `Unknown option '--wat'. Did you mean '--sort'?` after its first sentence.

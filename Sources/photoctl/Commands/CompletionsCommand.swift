@@ -6,7 +6,8 @@ struct CompletionsCommand: AsyncParsableCommand {
     abstract: "Prints the completion script for your shell.",
     discussion: """
       The script completes commands, options and their values. It asks the running photod for titles of albums, cameras, \
-      lenses, keywords, backups, and the keys of predicates and of --sort. Without photod, these are missing.
+      lenses, keywords and backups, and for the values of --where. Without photod, these are missing. Within the quotes \
+      of --where, Tab completes keys, operators and values in turn: --where 'camera.model == "NI
 
       FILES
         bash    ~/.local/share/bash-completion/completions/photoctl

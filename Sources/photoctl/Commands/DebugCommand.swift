@@ -4,7 +4,7 @@ import PhotoClient
 struct DebugCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "debug",
-    abstract: "Shows internal events and readings of photod, to find errors.",
+    abstract: "Shows internal events of photod, and what it reads of a file, to find errors.",
     discussion: """
       EXAMPLES
         photoctl debug events
@@ -17,7 +17,7 @@ struct DebugCommand: ParsableCommand {
 struct EventsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "events",
-    abstract: "Prints the last events on disk, and the library's actions for each.",
+    abstract: "Prints the last changes of files, and the library's action for each.",
     discussion: """
       photod keeps its last 1,000 events. For scans and for new folders, it counts the files of each folder. With \
       --follow, it continues with new events until Ctrl-C or SIGTERM, or until the reader of the pipe has gone. A \

@@ -15,9 +15,9 @@ struct RescanCommand: AsyncParsableCommand {
       status --help`).
 
       EXAMPLES
-        photoctl rescan --dry-run              counts the differences
+        photoctl rescan --dry-run     counts the differences
         photoctl rescan ~/Pictures/2024
-        photoctl rescan --confirm              the missing photos were deleted on purpose
+        photoctl rescan --confirm     for photos that were deleted on purpose
       """)
 
   @OptionGroup var connection: ConnectionOptions

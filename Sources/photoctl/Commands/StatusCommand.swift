@@ -136,14 +136,14 @@ struct StatusCommand: AsyncParsableCommand {
     }
   }
 
-  /// - Parameter heard: called with each status, before the status is checked.
+  /// - Parameter receive: called with each status, before the status is checked.
   private static func settled(
-    _ library: PhotoLibrary, heard: (LibraryStatus) -> Void
+    _ library: PhotoLibrary, receive: (LibraryStatus) -> Void
   ) async throws -> LibraryStatus {
     var bar = ProgressBar()
     defer { bar.clear() }
     for try await status in library.statusUpdates() {
-      heard(status)
+      receive(status)
       if status.state == .live && status.pendingCount == 0 { return status }
       if status.state == .degraded {
         bar.clear()

@@ -10,7 +10,7 @@ struct BashLine {
   /// The part of ``current`` that stays before the replacement.
   private var kept = ""
   /// The quote that is open at the cursor.
-  private var quote: Unicode.Scalar?
+  private(set) var quote: Unicode.Scalar?
 
   /// - Parameter wordBreaks: the value of `COMP_WORDBREAKS`.
   init(_ line: String, wordBreaks: String = " \t\n\"'@><=;|&(:") {

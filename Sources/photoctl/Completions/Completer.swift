@@ -46,8 +46,9 @@ struct Completer {
   /// - Parameters:
   ///   - words: the words before, without the program's name and without the shell's quotes.
   ///   - current: the word to complete, up to the cursor.
-  func candidates(after words: [String], current: String) async -> Candidates {
-    var line = Line(command: program)
+  ///   - quote: the shell's quote that is open at the cursor.
+  func candidates(after words: [String], current: String, quote: Unicode.Scalar? = nil) async -> Candidates {
+    var line = Line(command: program, quote: quote)
     for word in words { line.take(word) }
     if let option = line.awaiting { return await values(of: option, current, line) }
     if !line.isPastOptions, current.hasPrefix("--"), current.contains("=") { line.takeDefault() }
@@ -114,7 +115,8 @@ struct Completer {
       return .words(Self.sortKeys(await source.keys(line.socket).sortKeys, current), endsWord: true)
     }
     if names.contains("--where") {
-      return .words(Self.predicateKeys(await source.keys(line.socket).predicateKeys, current), endsWord: false)
+      let predicate = PredicateCompletion(source: source, socket: line.socket, shellQuote: line.quote)
+      return .words(await predicate.candidates(current), endsWord: false)
     }
     if names.contains("--fields") {
       let fields = line.command.commandName == "list" ? ListedAlbum.fields.map(\.name) : Asset.fields.map(\.name)
@@ -160,7 +162,7 @@ struct Completer {
       guard let name = backup.path.split(separator: "/").last, name.hasPrefix(current), !backup.path.hasPrefix("file:")
       else { return nil }
       let count = backup.assetCount.map { ", " + Text.count($0, "asset", "assets") } ?? ""
-      return Candidate(String(name), Text.minute(backup.date) + count)
+      return Candidate(String(name), WatchText.minute(backup.date.microseconds) + count)
     }
   }
 
@@ -215,13 +217,6 @@ struct Completer {
     let used = Set(before.split(separator: ",").map(String.init))
     return fields.filter { !used.contains($0) }.map { Candidate(before + $0) }
   }
-
-  /// Candidates for the last word of a predicate, if it can be a key. In a text it can't.
-  static func predicateKeys(_ keys: [String], _ current: String) -> [Candidate] {
-    guard current.filter({ $0 == "'" }).count % 2 == 0, current.filter({ $0 == "\"" }).count % 2 == 0 else { return [] }
-    let start = current.lastIndex { " (!,&|".contains($0) }.map(current.index(after:)) ?? current.startIndex
-    return keys.map { Candidate(current[..<start] + $0) }
-  }
 }
 
 extension Candidates {
@@ -239,8 +234,13 @@ private struct Line {
   private(set) var positionalCount = 0
   private(set) var isPastOptions = false
   private(set) var socket: String?
+  /// The shell's quote that is open at the cursor.
+  let quote: Unicode.Scalar?
 
-  init(command: CommandDescription) { self.command = command }
+  init(command: CommandDescription, quote: Unicode.Scalar?) {
+    self.command = command
+    self.quote = quote
+  }
 
   var isAtSubcommand: Bool { positionalCount == 0 && !(command.subcommands ?? []).isEmpty }
 

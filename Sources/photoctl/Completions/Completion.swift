@@ -10,7 +10,7 @@ import PredicateLanguage
 /// Answers a shell's completion script, which calls `photoctl ---complete SHELL ...`.
 ///
 /// bash passes the line up to the cursor, and its `COMP_WORDBREAKS`. zsh and fish pass the words: the program first,
-/// the one at the cursor last. The first line of the answer is the kind of the candidates (`files`, `folders`, `words`,
+/// the one at the cursor last, as it is typed. The first line of the answer is the kind of the candidates (`files`, `folders`, `words`,
 /// or `words nospace`). One line for each candidate follows. For bash, it is the text to insert. For the other shells,
 /// it is the word, a tab, and a description; they select and quote by themselves.
 ///
@@ -38,15 +38,16 @@ enum Completion {
     switch shell {
     case .bash:
       let line = BashLine(arguments[1], wordBreaks: arguments[2])
-      let candidates = await completer.candidates(after: line.words, current: line.current)
+      let candidates = await completer.candidates(after: line.words, current: line.current, quote: line.quote)
       return text(candidates) { words in
         let exact = words.compactMap { line.replacement(for: $0.text) }
         return exact.isEmpty ? words.compactMap { line.replacement(for: $0.text, ignoringCase: true) } : exact
       }
     case .zsh, .fish:
       let words = Array(arguments[2..<(arguments.count - 1)])
-      let current = shell == .fish ? BashLine("_ " + arguments[arguments.count - 1]).current : arguments.last ?? ""
-      return text(await completer.candidates(after: words, current: current)) { words in
+      let typed = BashLine("_ " + arguments[arguments.count - 1])
+      let candidates = await completer.candidates(after: words, current: typed.current, quote: typed.quote)
+      return text(candidates) { words in
         words.map { "\($0.text)\t\($0.description ?? "")" }
       }
     }

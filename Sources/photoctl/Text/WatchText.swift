@@ -153,6 +153,9 @@ struct WatchText {
     return "\(date) \(time)"
   }
 
+  /// The local date and time of an instant, to the minute: `2024-07-21 10:00`.
+  static func minute(_ microseconds: Int64) -> String { String(moment(microseconds).dropLast(3)) }
+
   /// The current time, in microseconds since 1970.
   static var now: Int64 { WallTime.now.microseconds }
 

@@ -3,7 +3,7 @@ import Glibc
 import PhotoCatalog
 import PhotoModel
 
-/// Measures albums: how long it takes to place many photos in one, and what one edit of it costs an observer.
+/// Measures the time to place many photos in an album, and the time until an observer has one edit of it.
 ///
 /// - Parameter count: the photos of the album. They are placed by calls of 1,000, each a durable commit, as clients do it.
 func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {

@@ -76,7 +76,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test(arguments: [0, 1]) func aCatalogOfGarbageIsMovedAside(kind: Int) async throws {
+  @Test(arguments: [0, 1]) func aCatalogFileWithRandomBytesIsMovedAside(kind: Int) async throws {
     try await DaemonFixture.with { fixture in
       let (ids, _) = try await fill(fixture)
       fixture.kill(kind == 0 ? SIGKILL : SIGTERM)
@@ -96,7 +96,7 @@ struct DurabilityTests {
 
   /// After a regular stop, photod does not check every page when it opens the catalog. It finds the damage when it
   /// reads the page.
-  @Test(arguments: [5, 12, 20, 40, 60]) func aDamagedPageIsMendedByTheFirstStart(page: Int) async throws {
+  @Test(arguments: [5, 12, 20, 40, 60]) func theFirstStartRepairsADamagedPage(page: Int) async throws {
     try await DaemonFixture.with { fixture in
       let (ids, _) = try await fill(fixture, 40)
       fixture.kill(SIGTERM)
@@ -172,7 +172,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test func aRestoreBringsBackTheBackupAndNoOldTokenIsBelieved() async throws {
+  @Test func aRestoreReplacesTheLibraryAndRejectsOldTokens() async throws {
     struct File: Decodable { let path: String }
     struct Made: Decodable { let backup: File }
     struct Restored: Decodable {

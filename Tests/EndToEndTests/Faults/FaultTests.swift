@@ -69,13 +69,13 @@ struct FaultTests {
       for number in Self.numbers(upTo: count) {
         for error in Self.errors(target.errors, number) {
           injector.arm(target.call, error: error, number...number, below: below)
-          try await scenario.doSomething { injector.firedCount > 0 }
+          try await scenario.performChanges { injector.firedCount > 0 }
           let recovery = await scenario.recover()
-          injector.heal()
+          injector.disarm()
           let comment = "\(target.testDescription) \(number), errno \(error): \(injector.firstFailedCall)"
-          try Self.requireStruck(injector, comment)
+          try Self.requireFailure(injector, comment)
           Self.expect(recovery, target, comment)
-          try await scenario.expectTruth(comment)
+          try await scenario.expectDiskState(comment)
           try #require(fixture.process?.isRunning == true, "\(comment)")
         }
       }
@@ -95,17 +95,17 @@ struct FaultTests {
           let said = try fixture.logText().utf8.count
           injector.arm(target.call, error: error, number ... .max, below: below)
           scenario.errorsAnswered = []
-          try await scenario.doSomething { injector.firedCount > 0 }
-          try Self.requireStruck(injector, comment)
+          try await scenario.performChanges { injector.firedCount > 0 }
+          try Self.requireFailure(injector, comment)
           let warnings = try await Self.warnings(fixture, logFrom: said, answered: scenario.errorsAnswered)
           // With a later first call, only one look may fail, which has no consequence. Or the same message was logged
           // less than a minute before.
           let mustBeSaid = target.isSaid && (number == 1 || ![.stat, .accept].contains(target.call))
-          if mustBeSaid { #expect(!warnings.isEmpty, "\(comment): nobody said \(injector.firstFailedCall)") }
-          injector.heal()
+          if mustBeSaid { #expect(!warnings.isEmpty, "\(comment): no warning about \(injector.firstFailedCall)") }
+          injector.disarm()
           if Self.isExhaustive { print("\(comment): \(warnings)") }
           Self.expect(await scenario.recover(), target, comment)
-          try await scenario.expectTruth(comment)
+          try await scenario.expectDiskState(comment)
           try #require(fixture.process?.isRunning == true, "\(comment)")
           // photod-watch requests a refused watch again after ten seconds.
           _ = try await within(.seconds(30)) { try await fixture.status(where: \.warnings.isEmpty) }
@@ -123,13 +123,13 @@ struct FaultTests {
         for error in Self.errors(target.errors, number) {
           let comment = "\(target.testDescription) \(number), errno \(error), then killed"
           injector.arm(target.call, error: error, number...number, below: below)
-          try await scenario.doSomething { injector.firedCount > 0 }
+          try await scenario.performChanges { injector.firedCount > 0 }
           fixture.kill(SIGKILL)
-          injector.heal()
-          try Self.requireStruck(injector, comment)
+          injector.disarm()
+          try Self.requireFailure(injector, comment)
           try await fixture.start()
           Self.expect(await scenario.recover(), target, comment)
-          try await scenario.expectTruth(comment)
+          try await scenario.expectDiskState(comment)
         }
       }
     }
@@ -147,11 +147,11 @@ struct FaultTests {
       try fixture.move("b/d-0", "b/d-9")
       scenario.noteMove("b/d-0/x.jpg", "b/d-9/x.jpg")
       _ = try await fixture.status { $0.warnings.contains { $0.contains("d-9") } }
-      injector.heal()
+      injector.disarm()
       // The permission never changed in truth, so no event reports that the folder is readable again.
       if error == EACCES { #expect(chmod(fixture.path("b/d-9"), 0o755) == 0) }
       Self.expect(await scenario.recover(), .init(call: call, errors: []), "renamed")
-      try await scenario.expectTruth("renamed")
+      try await scenario.expectDiskState("renamed")
       _ = try await fixture.status(where: \.warnings.isEmpty)
 
       guard error != EACCES else { return }
@@ -160,9 +160,9 @@ struct FaultTests {
       try fixture.move("b/d-9", "b/e/d")
       scenario.noteMove("b/d-9/x.jpg", "b/e/d/x.jpg")
       _ = try await fixture.status { $0.warnings.contains { $0.contains("b/e") } }
-      injector.heal()
+      injector.disarm()
       Self.expect(await scenario.recover(), .init(call: call, errors: []), "renamed into a new one")
-      try await scenario.expectTruth("renamed into a new one")
+      try await scenario.expectDiskState("renamed into a new one")
       _ = try await fixture.status(where: \.warnings.isEmpty)
     }
   }
@@ -204,19 +204,19 @@ struct FaultTests {
           #expect([71, 73, 74, 78].contains(fixture.process?.terminationStatus ?? 0), "\(comment): \(text)")
           #expect(text.contains("photod: "), "\(comment)")
           if Self.isExhaustive { print("\(comment), \(injector.firstFailedCall): \(text)") }
-          injector.heal()
+          injector.disarm()
           try await fixture.start()
         }
         Self.expect(await scenario.recover(), target, "\(comment): \(injector.firstFailedCall)")
         do {
-          try await scenario.expectTruth(comment)
+          try await scenario.expectDiskState(comment)
         } catch VarlinkClientError.connectionClosed where injector.firedCount > 0 {
           // The failed call may be that of the test's own connection. It fails only once.
-          try await scenario.expectTruth(comment)
+          try await scenario.expectDiskState(comment)
         }
         fixture.kill(SIGTERM)
         #expect(fixture.process?.terminationReason == .exit, "\(comment): \(injector.firstFailedCall)")
-        injector.heal()
+        injector.disarm()
         let hasStruck = injector.firedCount > 0
         try #require(hasStruck || number > 1, "\(comment): no such call is made")
         // The program makes fewer than `number` such calls, so all of them were tried.
@@ -254,7 +254,7 @@ struct FaultTests {
       let scenario = try FaultScenario(fixture)
       try await fixture.start()
       #expect(await scenario.recover().0 == .atOnce)
-      try await scenario.expectTruth("before any fault")
+      try await scenario.expectDiskState("before any fault")
       let below =
         switch target.part {
         case .photos: fixture.photos
@@ -265,7 +265,7 @@ struct FaultTests {
         }
       try await body(fixture, scenario, injector, below)
       if ProcessInfo.processInfo.environment["PHOTOD_FAULTS_LOG"] != nil { print(try fixture.logText()) }
-      injector.heal()
+      injector.disarm()
       // This also ends photod-watch, whose files are in this directory.
       fixture.kill(SIGTERM)
     }
@@ -276,16 +276,16 @@ struct FaultTests {
     _ target: Target, _ scenario: FaultScenario, _ injector: FaultInjector, _ below: String
   ) async throws -> Int {
     injector.arm(target.call, error: EIO, .max ... .max, below: below)
-    try await scenario.doSomething()
+    try await scenario.performChanges()
     #expect(await scenario.recover().0 == .atOnce)
-    injector.heal()
-    try await scenario.expectTruth("while counting")
+    injector.disarm()
+    try await scenario.expectDiskState("while counting")
     try #require(injector.callCount > 0, "\(target.testDescription): no such call is made")
     return injector.callCount
   }
 
   /// A fault that never fires tests nothing.
-  private static func requireStruck(_ injector: FaultInjector, _ comment: String) throws {
+  private static func requireFailure(_ injector: FaultInjector, _ comment: String) throws {
     try #require(injector.firedCount > 0, "\(comment): the fault did not strike")
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// A kill -9 at any moment must not lose acknowledged changes.
 @Suite(.serialized, .timeLimit(.minutes(120)))
 struct KillTests {
-  @Test func killedDaemonComesBackWhole() async throws {
+  @Test func killedDaemonRestartsWithoutLoss() async throws {
     // A person gives favorites in every second round.
     let kills = max(2, effort("PHOTOD_KILLS", 6))
     try await DaemonFixture.with { fixture in

@@ -72,7 +72,7 @@ final class Adversary: Sendable {
             try Self.takeOnlyIdleTime()
             var random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed + thread)))
             while let action = self.firstRound.withLock({ $0.popFirst() }) {
-              try self.insist(on: action, using: &random)
+              try self.repeatUntilDone(action, using: &random)
             }
             while ContinuousClock.now < deadline, let action = Self.chosen.randomElement(using: &random) {
               try self.attempt(action, using: &random)
@@ -96,7 +96,7 @@ final class Adversary: Sendable {
   }
 
   /// Repeats an action until it was done, because photod may refuse connections while another thread holds too many.
-  private func insist(on action: Action, using random: inout SeededGenerator) throws {
+  private func repeatUntilDone(_ action: Action, using random: inout SeededGenerator) throws {
     let deadline = ContinuousClock.now + .seconds(120)
     while try !attempt(action, using: &random), ContinuousClock.now < deadline { usleep(100_000) }
   }

@@ -267,7 +267,7 @@ final class LiveQueries {
   private func endDaemonAndStartIt(isKilled: Bool) async throws {
     fixture.kill(isKilled ? SIGKILL : SIGTERM)
     for index in slots.indices {
-      if Bool.random(using: &random) { await slots[index].fetch.die() } else { await slots[index].fetch.outlive() }
+      if Bool.random(using: &random) { await slots[index].fetch.die() } else { await slots[index].fetch.readToEnd() }
       if case .dead = slots[index].life {} else { slots[index].life = .dead(until: round) }
       slots[index].hasOutlivedDaemon = true
     }

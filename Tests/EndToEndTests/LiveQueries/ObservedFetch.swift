@@ -85,7 +85,7 @@ final class ObservedFetch: Sendable {
   }
 
   /// Reads everything that was sent, until the connection ends with the daemon.
-  func outlive() async {
+  func readToEnd() async {
     gate.open()
     await current.withLock { $0.task }?.value
   }

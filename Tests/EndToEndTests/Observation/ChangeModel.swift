@@ -4,7 +4,7 @@ import TestTools
 
 /// It holds what persons said about some photos, and their albums, as plain values.
 struct ChangeModel: Sendable {
-  struct Said: Equatable, Sendable {
+  struct Values: Equatable, Sendable {
     var isFavorite = false
     var isHidden = false
     var rating: Int?
@@ -36,7 +36,7 @@ struct ChangeModel: Sendable {
   }
 
   /// The files themselves have no title, caption, keyword, rating and location.
-  private(set) var assets: [AssetID: Said]
+  private(set) var assets: [AssetID: Values]
   private(set) var albums: [CollectionID: Album] = [:]
   /// The collections of the folders in which they have positions. Others are in alphabetical order. 0 is the top level.
   private var orders: [CollectionID: [CollectionID]] = [:]
@@ -45,9 +45,9 @@ struct ChangeModel: Sendable {
   /// The sequence of the last call that changed each asset.
   private(set) var lastChanges: [AssetID: Int64] = [:]
 
-  /// - Parameter assets: assets that nobody has edited.
+  /// - Parameter assets: assets without user data.
   init(assets: [Asset]) {
-    self.assets = Dictionary(uniqueKeysWithValues: assets.map { ($0.id, Said($0)) })
+    self.assets = Dictionary(uniqueKeysWithValues: assets.map { ($0.id, Values($0)) })
     fileDates = self.assets.mapValues(\.creationDate)
   }
 
@@ -195,7 +195,7 @@ struct ChangeModel: Sendable {
   // MARK: - Smart albums
 
   /// The queries of smart albums that the model knows, with their conditions.
-  static let queries: [(predicate: String, isIn: @Sendable (Said) -> Bool)] = [
+  static let queries: [(predicate: String, isIn: @Sendable (Values) -> Bool)] = [
     ("isFavorite == TRUE", { $0.isFavorite }), ("rating >= 3", { ($0.rating ?? -1) >= 3 }),
     ("ANY keywords == 'k1'", { $0.keywords.contains("k1") }), ("location == nil", { $0.location == nil }),
     ("title == nil", { $0.title == nil }),

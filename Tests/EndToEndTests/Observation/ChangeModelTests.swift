@@ -119,7 +119,7 @@ import Testing
   private func expectEqual(_ model: ChangeModel, _ library: PhotoLibrary, _ comment: String) async throws {
     let found = try await library.assets(model.assets.keys.sorted())
     for asset in found {
-      #expect(ChangeModel.Said(asset) == model.assets[asset.id], "\(comment), asset \(asset.id)")
+      #expect(ChangeModel.Values(asset) == model.assets[asset.id], "\(comment), asset \(asset.id)")
     }
     let collections = try await library.collections(kinds: [.album, .folder, .smartAlbum]).filter { $0.subtype == nil }
     #expect(collections.map(\.id) == model.list(), "\(comment), the order")

@@ -45,7 +45,7 @@ import Varlink
         let token = try await fixture.synchronize()
 
         let sleepers = try Sleepers(fixture, since: token)
-        let together = try await change(ids, true, perCommit, fixture, quick, between: sleepers.readAByteASecond)
+        let together = try await change(ids, true, perCommit, fixture, quick, between: sleepers.readOneBytePerSecond)
         used.append(try residentBytes(fixture))
         let grown = used[5] - max(used[3], used[4])
         let final = try await fixture.status().token
@@ -170,7 +170,7 @@ import Varlink
       for stream in others { try stream.read(1) }
     }
 
-    func readAByteASecond() throws {
+    func readOneBytePerSecond() throws {
       guard ContinuousClock.now - lastByte >= .seconds(1) else { return }
       lastByte = .now
       for stream in streams.values { try stream.read(1) }

@@ -107,7 +107,7 @@ import Varlink
     }
   }
 
-  @Test func listIsGoneOnWithAcrossRestartsByItsIDsOrItsDigest() async throws {
+  @Test func listContinuesAfterARestartFromItsIDsOrItsDigest() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<20 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -188,7 +188,7 @@ import Varlink
     }
   }
 
-  @Test func readerThatGoesEndsItQuietly() async throws {
+  @Test func watchEndsWithoutAnErrorWhenItsReaderHasGone() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()

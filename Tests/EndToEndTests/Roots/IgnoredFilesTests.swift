@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func aRootThatIsConfiguredNoLongerIsSaidToKeepPhotosOnlyIfItHasSome() async throws {
+  @Test func aWarningAboutARemovedRootNeedsPhotosInIt() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       let places = ["full", "empty"].map { fixture.directory + "/" + $0 }

@@ -37,7 +37,7 @@ struct ShareTests {
       #expect(try await fixture.explain(share.path + "/b.jpg").state == "offline")
       #expect(ContinuousClock.now - began < .seconds(5))
 
-      share.goOn()
+      share.resume()
       try share.write("b.jpg", 5)
       try await daemon.status { $0.assetCount == 5 && $0.state == .live }
       try await fixture.roots(.online)
@@ -64,12 +64,12 @@ struct ShareTests {
       try await daemon.start(roots: [fixture.photos, share.path])
       try await daemon.status { $0.assetCount == 1 }
       try await daemon.status { $0.state == .live }
-      share.goOn()
+      share.resume()
       try await daemon.status { $0.assetCount == 2 && $0.state == .live }
     }
   }
 
-  @Test func shareBelowAFolderIsLeftOutAndDelaysNobody() async throws {
+  @Test func shareBelowAFolderIsLeftOutAndDelaysNoCall() async throws {
     try await VolumeFixture.with { fixture in
       let daemon = fixture.daemon
       let share = try Share(fixture, at: fixture.photos + "/nas")
@@ -92,7 +92,7 @@ struct ShareTests {
       #expect(try await daemon.pathsInLibrary() == [daemon.path("local.jpg"), daemon.path("new.jpg")])
       #expect(ContinuousClock.now - began < .seconds(15))
       #expect(try daemon.watchProcessID() == watcher)
-      share.goOn()
+      share.resume()
     }
   }
 
@@ -120,7 +120,7 @@ struct ShareTests {
       try daemon.write("new.jpg", 3)
       try await daemon.status { $0.assetCount == 3 }
       #expect(ContinuousClock.now - began < .seconds(3))
-      share.goOn()
+      share.resume()
       try await daemon.synchronize(timeout: 60)
 
       // The photo stays while the share is unmounted, even if photod starts without it.
@@ -163,7 +163,7 @@ struct ShareTests {
 struct ShareFaultTests {
   /// The root stays offline, and no other root notices it. The attempts have pauses between them.
   @Test(arguments: [(FaultInjector.Call.socketpair, EMFILE), (.spawn, ENOMEM)])
-  func shareWhoseProcessesCannotBeStartedDelaysNobody(call: FaultInjector.Call, error: Int32) async throws {
+  func shareWhoseProcessesCannotBeStartedDelaysNoOtherRoot(call: FaultInjector.Call, error: Int32) async throws {
     try await VolumeFixture.with { fixture in
       let daemon = fixture.daemon
       let injector = try FaultInjector(directory: daemon.directory, program: "photod")
@@ -187,7 +187,7 @@ struct ShareFaultTests {
       #expect(injector.firedCount < 40)
       _ = try await fixture.explain(share.path + "/a.jpg")
 
-      injector.heal()
+      injector.disarm()
       try await daemon.status { $0.assetCount == 2 && $0.state == .live }
       try await fixture.roots(.online)
     }
@@ -228,7 +228,7 @@ struct ShareFaultTests {
 
   /// A call of photod into a share may never return, and then the thread is lost.
   @Test(arguments: [FaultInjector.Call.open, .stat, .read, .list, .map])
-  func photodItselfCallsNothingOnAShare(call: FaultInjector.Call) async throws {
+  func photodMakesNoSystemCallOnAShare(call: FaultInjector.Call) async throws {
     try await VolumeFixture.with { fixture in
       let daemon = fixture.daemon
       let injector = try FaultInjector(directory: daemon.directory, program: "photod")
@@ -313,7 +313,7 @@ private final class Share {
 
   func stop() { kill(process, SIGSTOP) }
 
-  func goOn() { kill(process, SIGCONT) }
+  func resume() { kill(process, SIGCONT) }
 
   func end() {
     guard process > 0 else { return }

@@ -81,7 +81,7 @@ import Testing
       #expect(lines.map(\.path) == [fixture.path("closed")])
       #expect(lines[0].kind == "unreadable" && lines[0].reason == "Permission denied")
       #expect(lines[0].since != nil && lines[0].assetID == nil && lines[0].remedy.hasPrefix("Correct the permissions"))
-      injector.heal()
+      injector.disarm()
       // The permission never changed in truth, so no event reports that the folder is readable again.
       #expect(chmod(fixture.path("closed"), 0o755) == 0)
       _ = try await until(fixture, \.isEmpty)
@@ -165,7 +165,7 @@ import Testing
       #expect(lines.map(\.path) == [fixture.path("a.jpg")])
       #expect(lines[0].kind == "failing" && lines[0].since != nil && lines[0].assetID != nil)
       #expect(lines[0].remedy.hasPrefix("photod tries again by itself"))
-      injector.heal()
+      injector.disarm()
       // photod reads the file again by itself, because a sync does not wait for a disk.
       _ = try await until(fixture, \.isEmpty)
     }

@@ -36,7 +36,7 @@ struct VolumeBrakeTests {
     }
   }
 
-  @Test func withoutABrakeWhatIsMissingFromADriveGoesAtOnce() async throws {
+  @Test func withoutAGracePeriodMissingPhotosAreRemovedAtOnce() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs, photos: 148)
       try drive.mount(fixture.photos)
@@ -92,7 +92,7 @@ struct VolumeBrakeTests {
     }
   }
 
-  @Test func driveWithinARootThatGoesChangesItsPhotosForWhoObserves() async throws {
+  @Test func unmountedDriveWithinARootIsOneUpdateForObservers() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs)
       try fixture.daemon.write("kept.jpg")
@@ -148,7 +148,7 @@ struct VolumeBrakeTests {
     }
   }
 
-  @Test func photosUnderADriveThatIsMountedOverThemStay() async throws {
+  @Test func photosBelowANewMountPointStay() async throws {
     try await VolumeFixture.with { fixture in
       try fixture.daemon.write("usb/under.jpg")
       try fixture.daemon.write("kept.jpg")

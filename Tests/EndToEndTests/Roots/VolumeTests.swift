@@ -52,7 +52,7 @@ struct VolumeTests {
   }
 
   @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
-  func driveOnARootThatWasAnEmptyMountPointIsTakenUp(kind: Drive.Kind) async throws {
+  func driveIsAcceptedOnARootThatWasAnEmptyMountPoint(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       try await fixture.start()
@@ -69,7 +69,7 @@ struct VolumeTests {
 
   /// A rescan of an offline root must say that it would remove nothing.
   @Test(arguments: [[], ["--dry-run"]])
-  func rescanOfARootThatIsOfflineSaysSinceWhenAndWhatHelps(options: [String]) async throws {
+  func rescanOfAnOfflineRootReportsTheTimeAndTheRemedy(options: [String]) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs)
       try drive.mount(fixture.photos)
@@ -94,7 +94,7 @@ struct VolumeTests {
   }
 
   @Test(arguments: Drive.Kind.possible)
-  func driveThatWentWhilePhotodWasDownIsWaitedFor(kind: Drive.Kind) async throws {
+  func driveUnmountedWhilePhotodWasDownIsOffline(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       try drive.mount(fixture.photos)
@@ -196,7 +196,7 @@ struct VolumeTests {
   func drivesOfFATAreTriedAsWell() { #expect(Drive.Kind.possible.contains(.fat)) }
 
   @Test(arguments: Drive.Kind.possible.filter { $0 == .ext4 })
-  func driveThatIsReadOnlyIsAsGood(kind: Drive.Kind) async throws {
+  func readOnlyDriveIsIndexed(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       try drive.mount(fixture.photos, options: "ro")
@@ -212,7 +212,7 @@ struct VolumeTests {
     }
   }
 
-  @Test func driveThatIsUnmountedLazilyIsAwayAtOnce() async throws {
+  @Test func lazilyUnmountedDriveIsOfflineAtOnce() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs)
       try drive.mount(fixture.photos)
@@ -248,7 +248,7 @@ struct VolumeTests {
     }
   }
 
-  @Test func folderAboveARootThatIsRenamedAndNamedBackChangesNothing() async throws {
+  @Test func renamingAParentOfARootAndBackChangesNothing() async throws {
     try await VolumeFixture.with { fixture in
       try fixture.namespace.run(
         "mkdir -p '\(fixture.photos)/above/root'; cp '\(fixture.samples)'/*.jpg '\(fixture.photos)/above/root'")

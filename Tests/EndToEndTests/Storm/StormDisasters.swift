@@ -55,7 +55,7 @@ final class DisasterStorm {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await follower.run() }
       try await change(until: end)
-      try await expectTruth(follower)
+      try await expectDiskState(follower)
       group.cancelAll()
     }
   }
@@ -90,7 +90,7 @@ final class DisasterStorm {
         if disasters.isEmpty {
           disasters = Disaster.allCases.filter { $0 != .driveUnmounted || space != nil }.shuffled(using: &random)
         }
-        try await strike(disasters.removeLast(), &random)
+        try await cause(disasters.removeLast(), &random)
         try await Task.sleep(for: .milliseconds(Int.random(in: 100...1500, using: &random)))
       }
       try await group.waitForAll()
@@ -99,7 +99,7 @@ final class DisasterStorm {
 
   // MARK: Disasters
 
-  private func strike(_ disaster: Disaster, _ random: inout SeededGenerator) async throws {
+  private func cause(_ disaster: Disaster, _ random: inout SeededGenerator) async throws {
     story.append("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) \(disaster)")
     func pause(_ milliseconds: ClosedRange<Int>) async throws {
       try await Task.sleep(for: .milliseconds(Int.random(in: milliseconds, using: &random)))
@@ -167,19 +167,19 @@ final class DisasterStorm {
     Dictionary(try await fixture.assets().map { ($0.resources[0].path, $0.id) }) { first, _ in first }
   }
 
-  private func expectTruth(_ follower: ReplicaFollower) async throws {
+  private func expectDiskState(_ follower: ReplicaFollower) async throws {
     try await fixture.synchronize()
     let assets = try await fixture.assets()
-    var complaints = differencesToDisk(assets)
-    complaints += known.complaints(
+    var differences = differencesToDisk(assets)
+    differences += known.differences(
       ids: Dictionary(assets.map { ($0.resources[0].path, $0.id) }) { first, _ in first },
       favorites: Set(assets.filter(\.isFavorite).map(\.id)))
-    complaints += try await differencesToFreshDaemon(assets)
-    for (path, what) in complaints.prefix(5) { Issue.record("\(path) \(what)\n\(try await events(of: path))") }
-    if !complaints.isEmpty {
+    differences += try await differencesToFreshDaemon(assets)
+    for (path, what) in differences.prefix(5) { Issue.record("\(path) \(what)\n\(try await events(of: path))") }
+    if !differences.isEmpty {
       Issue.record(
         """
-        \(complaints.count) complaints; to replay it: PHOTOD_STORM_SEED=\(seed) swift test --filter RightAfterDisasters
+        \(differences.count) differences; to replay it: PHOTOD_STORM_SEED=\(seed) swift test --filter AfterDisasters
         \(story.joined(separator: "\n"))
         \(try fixture.logText().suffix(6000))
         """)
@@ -191,7 +191,7 @@ final class DisasterStorm {
   }
 
   private func differencesToDisk(_ assets: [Asset]) -> [(path: String, what: String)] {
-    var complaints: [(String, String)] = []
+    var differences: [(String, String)] = []
     var library = Dictionary(grouping: assets, by: { $0.resources[0].path })
     for root in roots {
       let walk = FileManager.default.enumerator(atPath: root.reachedAt)
@@ -203,22 +203,22 @@ final class DisasterStorm {
         else { continue }
         let path = root.path + "/" + name
         guard let found = library.removeValue(forKey: path) else {
-          complaints.append((path, "is missing"))
+          differences.append((path, "is missing"))
           continue
         }
         let modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
-        if found.count > 1 { complaints.append((path, "is there \(found.count) times")) }
-        if found[0].resources[0].byteCount != Int64(status.st_size) { complaints.append((path, "has another size")) }
-        if found[0].modificationDate.microseconds != modified { complaints.append((path, "has another date")) }
-        if !found[0].available { complaints.append((path, "is not available")) }
+        if found.count > 1 { differences.append((path, "is there \(found.count) times")) }
+        if found[0].resources[0].byteCount != Int64(status.st_size) { differences.append((path, "has another size")) }
+        if found[0].modificationDate.microseconds != modified { differences.append((path, "has another date")) }
+        if !found[0].available { differences.append((path, "is not available")) }
       }
     }
-    return complaints + library.keys.sorted().map { ($0, "is not on disk") }
+    return differences + library.keys.sorted().map { ($0, "is not on disk") }
   }
 
   /// A new daemon, which has seen nothing of the storm, must find the same photos with the same facts.
   private func differencesToFreshDaemon(_ assets: [Asset]) async throws -> [(path: String, what: String)] {
-    var complaints: [(String, String)] = []
+    var differences: [(String, String)] = []
     try await DaemonFixture.with { fresh in
       fresh.launcher = fixture.launcher
       try await fresh.start(roots: roots.map(\.path))
@@ -236,11 +236,11 @@ final class DisasterStorm {
       }
       for asset in assets where expected[asset.resources[0].path] != facts(asset) {
         let other = expected[asset.resources[0].path].map { "\($0)" } ?? "nothing"
-        complaints.append((asset.resources[0].path, "says \(facts(asset)) instead of \(other)"))
+        differences.append((asset.resources[0].path, "says \(facts(asset)) instead of \(other)"))
       }
       fresh.kill(SIGTERM)
     }
-    return complaints
+    return differences
   }
 
   private func events(of path: String) async throws -> String {

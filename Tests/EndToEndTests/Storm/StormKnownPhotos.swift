@@ -175,20 +175,21 @@ final class KnownPhotos: Sendable {
   /// The photos with a wrong id, and those that are wrongly a favorite or wrongly none.
   ///
   /// - Returns: the descriptions with the path of the photo.
-  func complaints(ids: [String: AssetID], favorites: Set<AssetID>) -> [(path: String, what: String)] {
+  func differences(ids: [String: AssetID], favorites: Set<AssetID>) -> [(path: String, what: String)] {
     state.withLock { state in
-      var complaints: [(String, String)] = []
+      var differences: [(String, String)] = []
       for photo in state.photos {
         let path = path(photo)
         if ids[path] != photo.id {
-          complaints.append((path, "has the id \(ids[path].map(String.init) ?? "of nothing"), not \(photo.id)"))
+          differences.append((path, "has the id \(ids[path].map(String.init) ?? "of nothing"), not \(photo.id)"))
         } else if !photo.isUnsure, favorites.contains(photo.id) != photo.isFavorite {
-          complaints.append((path, "is \(photo.isFavorite ? "no favorite any more" : "a favorite that nobody chose")"))
+          differences.append(
+            (path, "is \(photo.isFavorite ? "no favorite any more" : "a favorite that no client set")"))
         }
       }
       let known = Set(state.photos.map(\.id))
-      for id in favorites.subtracting(known) { complaints.append(("asset \(id)", "is a favorite that nobody chose")) }
-      return complaints
+      for id in favorites.subtracting(known) { differences.append(("asset \(id)", "is a favorite that no client set")) }
+      return differences
     }
   }
 }

@@ -17,8 +17,8 @@ import Testing
     return (folder, known, ids)
   }
 
-  private func complaints(_ known: KnownPhotos, _ ids: [String: AssetID], _ favorites: Set<AssetID>) -> [String] {
-    known.complaints(ids: ids, favorites: favorites).map(\.what)
+  private func differences(_ known: KnownPhotos, _ ids: [String: AssetID], _ favorites: Set<AssetID>) -> [String] {
+    known.differences(ids: ids, favorites: favorites).map(\.what)
   }
 
   /// photod may have made the change before its reply is read.
@@ -26,10 +26,10 @@ import Testing
     let (folder, known, ids) = try photos()
     var random = SeededGenerator(seed: 1)
     let choice = known.chooseFavorite(&random)
-    #expect(complaints(known, ids, [choice.id]).isEmpty && complaints(known, ids, []).isEmpty)
+    #expect(differences(known, ids, [choice.id]).isEmpty && differences(known, ids, []).isEmpty)
     known.note(choice, .done)
-    #expect(complaints(known, ids, [choice.id]).isEmpty)
-    #expect(complaints(known, ids, []) == ["is no favorite any more"])
+    #expect(differences(known, ids, [choice.id]).isEmpty)
+    #expect(differences(known, ids, []) == ["is no favorite any more"])
     _ = folder
   }
 
@@ -41,7 +41,7 @@ import Testing
     var random = SeededGenerator(seed: 1)
     let choice = known.chooseFavorite(&random)
     known.note(choice, .init(of: error))
-    #expect(complaints(known, ids, [choice.id]).isEmpty && complaints(known, ids, []).isEmpty)
+    #expect(differences(known, ids, [choice.id]).isEmpty && differences(known, ids, []).isEmpty)
     _ = folder
   }
 
@@ -54,8 +54,8 @@ import Testing
     var random = SeededGenerator(seed: 1)
     let choice = known.chooseFavorite(&random)
     known.note(choice, .init(of: error))
-    #expect(complaints(known, ids, []).isEmpty)
-    #expect(complaints(known, ids, [choice.id]) == ["is a favorite that nobody chose"])
+    #expect(differences(known, ids, []).isEmpty)
+    #expect(differences(known, ids, [choice.id]) == ["is a favorite that no client set"])
     _ = folder
   }
 }

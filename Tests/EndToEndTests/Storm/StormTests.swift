@@ -66,7 +66,7 @@ struct StormTests {
     effort("PHOTOD_STORM_SEED", 0) > 0 ? [effort("PHOTOD_STORM_SEED", 0)] : Array(seeds)
 
   @Test(arguments: disasterSeeds)
-  func libraryIsRightAfterDisasters(seed: Int) async throws {
+  func libraryEqualsTheDiskAfterDisasters(seed: Int) async throws {
     try await DaemonFixture.with { fixture in
       try await DisasterStorm(fixture, space: nil, seed: seed).run(for: Self.time)
       fixture.kill(SIGTERM)
@@ -75,7 +75,7 @@ struct StormTests {
 
   @Test(
     .enabled(if: MountSpace.isPermitted, "mounts in a user namespace are not permitted here"), arguments: disasterSeeds)
-  func libraryIsRightAfterDisastersWithADrive(seed: Int) async throws {
+  func libraryEqualsTheDiskAfterDisastersWithADrive(seed: Int) async throws {
     try await DaemonFixture.with { fixture in
       let space = try MountSpace(directory: fixture.directory)
       try await DisasterStorm(fixture, space: space, seed: seed).run(for: Self.time)

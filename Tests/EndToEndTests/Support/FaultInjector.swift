@@ -57,7 +57,7 @@ final class FaultInjector {
   ///   - error: an errno. 0 means that the call does half of its work.
   ///   - below: the beginning of the path. Empty means any call.
   func arm(_ call: Call, error: Int32, _ numbers: ClosedRange<UInt64>, below: String) {
-    heal()
+    disarm()
     page.storeBytes(of: error, toByteOffset: Self.error, as: Int32.self)
     page.storeBytes(of: numbers.lowerBound, toByteOffset: Self.first, as: UInt64.self)
     page.storeBytes(of: numbers.upperBound, toByteOffset: Self.last, as: UInt64.self)
@@ -70,7 +70,7 @@ final class FaultInjector {
   }
 
   /// From now on, no call fails or is counted.
-  func heal() { armed.pointee.store(0, ordering: .releasing) }
+  func disarm() { armed.pointee.store(0, ordering: .releasing) }
 
   /// The number of calls since the fault was armed.
   var callCount: Int { Int(counter(Self.calls).pointee.load(ordering: .acquiring)) }

@@ -80,7 +80,7 @@ final class FaultScenario {
 
   /// Files come, move, change and go, in place, through other files, and with their folders. One photo becomes a
   /// favorite, or stops being one. Calls may fail, and their answers are recorded.
-  func doSomething() async throws {
+  func performChanges() async throws {
     round += 1
     try fixture.write("a/new-\(round).jpg", 10 * round)
     try move("a/moved-\(round - 1).jpg", "a/moved-\(round).jpg")
@@ -102,11 +102,11 @@ final class FaultScenario {
     await query()
   }
 
-  /// Repeats ``doSomething()`` until a fault has struck. One turn may make fewer calls than the turn that was counted, and
+  /// Repeats ``performChanges()`` until a fault has struck. One turn may make fewer calls than the turn that was counted, and
   /// photod may make them after the turn.
-  func doSomething(until hasStruck: () -> Bool) async throws {
+  func performChanges(until hasStruck: () -> Bool) async throws {
     for _ in 0..<4 {
-      try await doSomething()
+      try await performChanges()
       if hasStruck() { return }
       do {
         let fixture = fixture
@@ -229,7 +229,7 @@ final class FaultScenario {
   }
 
   /// After the recovery: no photo has become another one, and acknowledged changes are there.
-  func expectTruth(_ comment: String) async throws {
+  func expectDiskState(_ comment: String) async throws {
     let assets: [Asset]
     do {
       assets = try await fixture.assets()
@@ -242,7 +242,7 @@ final class FaultScenario {
     known = now
     let found = Set(assets.filter(\.isFavorite).map(\.id))
     #expect(found.subtracting(unsure) == favorites.subtracting(unsure), "the favorites; \(comment)")
-    #expect(found.isSubset(of: favorites.union(unsure)), "a favorite that nobody chose; \(comment)")
+    #expect(found.isSubset(of: favorites.union(unsure)), "a favorite that no client set; \(comment)")
     favorites = found
     unsure = []
     guard facts.isEmpty else { return }

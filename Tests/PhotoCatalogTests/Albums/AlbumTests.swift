@@ -61,7 +61,7 @@ import Testing
     #expect(try catalog.typed() == [:])
   }
 
-  @Test func rejectedChangesSayWhy() throws {
+  @Test func rejectedChangesHaveAReason() throws {
     let folder = try catalog.perform(.createFolder(title: "Trips", parent: nil))[0]
     let inner = try catalog.perform(.createFolder(title: "2024", parent: folder))[0]
     let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1], parent: inner))[0]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// Everything that a person said survives kill -9 at any step, and a lost catalog.
+/// Everything that a person stored survives kill -9 at any step, and a lost catalog.
 @Suite struct DurabilityTests {
   private let fixture: UserDataFixture
 
@@ -26,13 +26,13 @@ import Testing
     }
     try catalog.addPhotos(12)
     for _ in 0..<12 {
-      let before = try catalog.said()
+      let before = try catalog.storedUserData()
       copies.withLock { $0 = [] }
       try catalog.performRandomChanges(using: &random)
-      let after = try catalog.said()
+      let after = try catalog.storedUserData()
       for (step, copy) in copies.withLock({ $0 }) {
         let reopened = try copy.open()
-        #expect(try reopened.said() == (step == .append ? before : after), "\(step)")
+        #expect(try reopened.storedUserData() == (step == .append ? before : after), "\(step)")
         #expect(reopened.epoch == 1, "\(step): the tokens expired")
         #expect(try reopened.messages().isEmpty, "\(step)")
         #expect(try reopened.check(deep: true).findings.isEmpty, "\(step)")
@@ -40,7 +40,7 @@ import Testing
         // The catalog is lost as well.
         try copy.remove("", "-wal", "-shm")
         let rebuilt = try copy.open()
-        #expect(try rebuilt.said() == (step == .append ? before : after), "\(step), rebuilt")
+        #expect(try rebuilt.storedUserData() == (step == .append ? before : after), "\(step), rebuilt")
         try rebuilt.close()
       }
     }
@@ -69,13 +69,13 @@ import Testing
         defer { copies = [] }
         return copies
       }
-      let said = try made.isEmpty ? nil : catalog.said()
+      let stored = try made.isEmpty ? nil : catalog.storedUserData()
       for (step, copy) in made {
         steps.append(step)
         for isRebuilt in [false, true] {
           if isRebuilt { try copy.remove("", "-wal", "-shm") }
           let reopened = try copy.open()
-          #expect(try reopened.said() == said, "\(step), rebuilt: \(isRebuilt)")
+          #expect(try reopened.storedUserData() == stored, "\(step), rebuilt: \(isRebuilt)")
           try reopened.close()
         }
       }
@@ -109,7 +109,7 @@ import Testing
 }
 
 /// Everything that the catalog holds of a person, of assets in the library and of tombstones.
-struct Said: Equatable {
+struct StoredUserData: Equatable {
   var data: [AssetID: AssetUserData] = [:]
   var inAlbums: Set<AssetID> = []
   var collections: [UserCollection] = []
@@ -117,17 +117,17 @@ struct Said: Equatable {
 }
 
 extension Catalog {
-  func said() throws -> Said {
+  func storedUserData() throws -> StoredUserData {
     try read { reader in
       let writer = CatalogWriter(connection: reader.database)
-      var said = Said()
+      var stored = StoredUserData()
       for entry in try writer.userData(others: { _ in [] }, alsoOf: []) {
-        said.data[entry.id] = entry.data
-        if entry.isInAlbum { said.inAlbums.insert(entry.id) }
+        stored.data[entry.id] = entry.data
+        if entry.isInAlbum { stored.inAlbums.insert(entry.id) }
       }
-      said.collections = try writer.userCollections()
-      for (id, members) in try writer.albums() { said.members[id] = members }
-      return said
+      stored.collections = try writer.userCollections()
+      for (id, members) in try writer.albums() { stored.members[id] = members }
+      return stored
     }
   }
 

@@ -43,27 +43,27 @@ import Testing
     var undoneCount = 0
     for _ in 0..<40 {
       try catalog.performRandomChanges(using: &random)
-      let before = try catalog.said()
+      let before = try catalog.storedUserData()
       var recording = ChangeRecording()
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let changes = try catalog.randomChanges(using: &random)
         do { recording.append(try perform(changes).1) } catch is ChangeFailure {}
       }
-      if try catalog.said() != before { undoneCount += 1 }
+      if try catalog.storedUserData() != before { undoneCount += 1 }
       if Bool.random(using: &random) {
         try undo(recording)
-        #expect(try catalog.said() == before)
+        #expect(try catalog.storedUserData() == before)
       }
     }
     #expect(undoneCount > 20)
-    let said = try catalog.said()
+    let stored = try catalog.storedUserData()
     #expect(try catalog.check(deep: true).findings.isEmpty)
     try catalog.close()
     try fixture.remove("", "-wal", "-shm")
-    #expect(try fixture.open().said() == said)
+    #expect(try fixture.open().storedUserData() == stored)
   }
 
-  @Test func whatWasChangedAgainIsNotUndone() throws {
+  @Test func undoOfAValueThatWasChangedAgainIsRefused() throws {
     var edit = AssetEdit()
     edit.title = "Rome"
     let titled = try perform([.editAssets([1, 2], edit)]).1
@@ -72,7 +72,7 @@ import Testing
     #expect(reason(titled)?.contains("photo 2 was edited again") ?? false)
     try undo(again)
     try undo(titled)
-    #expect(try catalog.said().data.isEmpty)
+    #expect(try catalog.storedUserData().data.isEmpty)
 
     let (created, made) = try perform([.createAlbum(title: "A", assets: [1, 2], parent: nil)])
     var rename = CollectionEdit()
@@ -101,11 +101,11 @@ import Testing
     let created = try catalog.perform(
       .createFolder(title: "Trips", parent: nil), .createAlbum(title: "Rome", assets: [3, 1, 2], parent: -1),
       .createSmartAlbum(title: "Best", SmartAlbumQuery(predicate: "rating >= 4"), parent: -1))
-    let before = try catalog.said()
+    let before = try catalog.storedUserData()
     let deleted = try perform([.deleteCollection(created[0])]).1
     #expect(deleted.collectionIDs == Set(created))
     try undo(deleted)
-    #expect(try catalog.said() == before)
+    #expect(try catalog.storedUserData() == before)
     #expect(try catalog.list(created[1]) == [3, 1, 2])
   }
 
@@ -179,11 +179,11 @@ import Testing
       edit.place = CollectionPlacement(parent: .same, position: .before(next))
       return try perform([.editCollection(id, edit)]).1
     }
-    let before = try catalog.said()
+    let before = try catalog.storedUserData()
     let alone = try move(c, before: a)
     #expect(try order() == ["C", "A", "B"])
     try undo(alone)
-    #expect(try catalog.said() == before)
+    #expect(try catalog.storedUserData() == before)
 
     let first = try move(c, before: a)
     let second = try move(b, before: c)

@@ -60,7 +60,7 @@ import class Foundation.ProcessInfo
   }
 
   @Test(arguments: seeds)
-  func collectionsKeptUpAreThoseThatAreFetched(seed: UInt64) throws {
+  func updatedCollectionsEqualFetchedOnes(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog
@@ -166,7 +166,7 @@ import class Foundation.ProcessInfo
     #expect(log.changes(after: 5) == nil)
   }
 
-  @Test func whoSleptLongerThanTheLogIsToldAll() throws {
+  @Test func observerOlderThanTheLogGetsEverything() throws {
     let fixture = try CatalogFixture()
     let top = try fixture.addRoot("/p")
     let gone = try fixture.addAlbum("Gone")

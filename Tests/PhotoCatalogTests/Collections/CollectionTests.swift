@@ -81,7 +81,7 @@ import Testing
     #expect(covers == [1, 1, 2])
   }
 
-  @Test func anAssetIsInTheCollectionsThatShowIt() throws {
+  @Test func anAssetIsInEachCollectionThatContainsIt() throws {
     try fixture.addAlbum("Mine", [2, 4])
     #expect(
       try collections(containing: 2).map(\.title) == [
@@ -94,7 +94,7 @@ import Testing
     #expect(try collections(containing: 99).isEmpty)
   }
 
-  @Test func aBareTitleIsThatOfTheFirstKindThatHasIt() throws {
+  @Test func aTitleWithoutAKindIsThatOfTheFirstKind() throws {
     let videos = try fixture.addAlbum("Videos", [1])
     let trip = try fixture.addAlbum("TRIP", [5])
     #expect(try fixture.ids(FetchOptions(collection: "videos")) == [5])

@@ -39,7 +39,7 @@ import Testing
     #expect(try fixture.ids(FetchOptions(excludeUnavailable: true)) == [5, 4, 3, 2, 8])
   }
 
-  @Test func collectionsHoldWhatTheyAreNamedFor() throws {
+  @Test func collectionNameSelectsItsAssets() throws {
     let album = try fixture.addAlbum("Best of", [2, 6, 5, 1])
     #expect(try fixture.ids(FetchOptions(collection: "smart:recents")) == [5, 4, 3, 2, 1, 8])
     #expect(try fixture.ids(FetchOptions(collection: "smart:favorites")) == [5])
@@ -66,7 +66,7 @@ import Testing
     #expect(try sorted("albumOrder", false) == [1, 5, 2])
   }
 
-  @Test func albumOrderOutsideAnAlbumTellsNothingApart() throws {
+  @Test func albumOrderOutsideAnAlbumSortsByIdentifier() throws {
     let order = [SortDescriptor(key: "albumOrder", ascending: true)]
     #expect(try fixture.ids(FetchOptions(sortDescriptors: order)) == [1, 2, 3, 4, 5, 8])
   }
@@ -86,7 +86,7 @@ import Testing
     #expect(throws: FetchError.self) { try fixture.ids(FetchOptions(mediaTypes: ["photo"])) }
   }
 
-  @Test func whatCannotBeIsRefused() throws {
+  @Test func invalidOptionsAreRefused() throws {
     #expect(throws: FetchError.unknownSortKey(key: "size", known: FetchOrder.knownKeys)) {
       try fixture.ids(FetchOptions(sortDescriptors: [SortDescriptor(key: "size", ascending: true)]))
     }
@@ -122,7 +122,7 @@ import Testing
     #expect(try Set(different.map(fixture.key)).count == different.count)
   }
 
-  @Test func aPlanSaysWhatCanAffectIt() throws {
+  @Test func aPlanHasTheFieldsThatItDependsOn() throws {
     let plan = { (options: FetchOptions) in try fixture.catalog.read { try $0.plan(options) } }
     let plain = try plan(FetchOptions()).dependsOn
     #expect(plain.isSuperset(of: [.hidden, .trashed, .metadata]))
@@ -133,7 +133,7 @@ import Testing
     #expect(try plan(FetchOptions(collection: "album:A")).albumID == album)
   }
 
-  @Test func aPlanIsGoodForLaterSnapshots() throws {
+  @Test func aPlanIsValidForLaterSnapshots() throws {
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(collection: "folder:/photos/Trip")) }
     try fixture.execute("UPDATE asset SET directory_id = ? WHERE id = 3", [.id(trip)])
     #expect(try fixture.catalog.read { try $0.ids(plan) } == [3, 2])
@@ -196,7 +196,7 @@ import Testing
 
   /// Words may be frequent, rare or almost absent, and SQLite may search in any way. The result is always the beginning
   /// of the list.
-  @Test func aTextIsFoundByTheShortestWay() throws {
+  @Test func aTextSearchWithAnyQueryPlanReturnsTheBeginningOfTheList() throws {
     var rows: [(Asset, DirectoryID)] = []
     for id in Int64(100)..<12_100 {
       var asset = Asset.sample(AssetID(rawValue: id), taken: 2_000 + id * 7_919 % 12_007)
@@ -296,7 +296,7 @@ import Testing
     }
   }
 
-  @Test func aPredicateReadsTheRowsAsTheyLieButForARangeOfDates() throws {
+  @Test func aPredicateScansTheTableExceptForARangeOfDates() throws {
     #expect(try explain(FetchOptions(predicate: "rating > 3")) == ["SCAN asset", "USE TEMP B-TREE FOR ORDER BY"])
     let range = "creationDate >= '2024-01-01' AND creationDate < '2024-02-01'"
     #expect(

@@ -207,7 +207,7 @@ import class Foundation.ProcessInfo
   }
 
   /// A deleted folder, with its album, is no reason to fetch lists again.
-  @Test func collectionThatGoesConcernsNoOtherList() throws {
+  @Test func deletedCollectionCausesNoFetchOfOtherLists() throws {
     let library = try RandomLibrary(seed: 1)
     let fixture = library.fixture
     let start = try fixture.commit(inserted: [1])

@@ -40,7 +40,7 @@ import Testing
     #expect(try steps("keywords == nil").contains { $0.hasPrefix("SEARCH link USING PRIMARY KEY (asset_id=?)") })
   }
 
-  @Test func furtherResourcesAreGoneThroughOnceByTheirIndex() throws {
+  @Test func furtherResourcesAreScannedOnceByTheirIndex() throws {
     for predicate in ["resources.filename ENDSWITH[c] '.raf'", "ALL resources.path BEGINSWITH '/a'"] {
       let steps = try steps(predicate)
       #expect(steps.contains("SCAN companion USING COVERING INDEX resource_companion"), "\(steps)")
@@ -57,7 +57,7 @@ import Testing
       steps.first?.hasPrefix("SEARCH asset USING COVERING INDEX asset_by_date (creation_date") == true, "\(steps)")
   }
 
-  @Test func aStatementLetsGoOfItsTestAndOnlyATestIsTaken() throws {
+  @Test func aStatementReleasesItsTestAndRejectsOtherValues() throws {
     weak var forgotten: PredicateTest?
     try fixture.catalog.read { reader in
       do {

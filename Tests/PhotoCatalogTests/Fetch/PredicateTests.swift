@@ -27,7 +27,7 @@ import Testing
 
   // MARK: - Comparison with the evaluator
 
-  @Test func everyComparisonMeansWhatTheEvaluatorSays() throws {
+  @Test func everyComparisonInSQLEqualsTheEvaluator() throws {
     for key in PredicateKey.allCases { try checkComparisons(key) }
   }
 
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func randomPredicatesMeanWhatTheEvaluatorSays() throws {
+  @Test func randomPredicatesInSQLEqualTheEvaluator() throws {
     var random = SeededGenerator(seed: 52)
     for _ in 0..<1_000 { try check(library.randomPredicate(4, using: &random)) }
   }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func whatACallerWritesIsNeverSQL() throws {
+  @Test func textOfACallerIsNeverSQL() throws {
     for attack in [
       "' OR 1=1 --", "'; DROP TABLE asset; --", "\\'; DELETE FROM asset; --", "?", "%", "\"", "/*", "asset.id",
     ] {
@@ -143,7 +143,7 @@ import Testing
     #expect(try ids("id > 0").count == library.assets.count)
   }
 
-  @Test func whatIsWrongIsSaidWithItsPosition() throws {
+  @Test func errorOfAPredicateHasItsPosition() throws {
     #expect(throws: FetchError.self) { try ids("") }
     do {
       _ = try ids("isFavorite == true AND colour == 'red'")
@@ -162,7 +162,7 @@ import Testing
       try key("title == ';limit=3'") != library.fixture.key(FetchOptions(predicate: "title == ''", fetchLimit: 3)))
   }
 
-  @Test func aPredicateSaysWhatItDependsOn() throws {
+  @Test func aPredicateHasTheFieldsThatItDependsOn() throws {
     let dependsOn = { (predicate: String) in
       try library.fixture.catalog.read { try $0.plan(options(predicate)).dependsOn }
     }
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: - Bounds
 
-  @Test func asMuchAsAPredicateMayHoldRuns() throws {
+  @Test func aPredicateAtEveryLimitIsEvaluated() throws {
     let many = Array(repeating: "NOT creationDate > '2024-01-01'", count: Predicate.maximumComparisons)
     #expect(try ids(many.joined(separator: " OR ")).count == library.assets.count)
     #expect(try ids(many.joined(separator: " AND ")).count == library.assets.count)

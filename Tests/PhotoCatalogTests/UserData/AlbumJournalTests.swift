@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoCatalog
 
-/// The size of the journal while albums change, and what it keeps for a later photod.
+/// The size of the journal while albums change, and the fields that it keeps for a later photod.
 @Suite struct AlbumJournalTests {
   private let fixture: UserDataFixture
 
@@ -63,12 +63,12 @@ import Testing
     #expect(try size() - moved < 100 * 100)
     // Its data changes.
     try catalog.set([ids[0]], favorite: true)
-    let said = try catalog.said()
+    let stored = try catalog.storedUserData()
     #expect(try catalog.check(deep: true).findings.isEmpty)
     try catalog.close()
     try fixture.remove("", "-wal", "-shm")
     let rebuilt = try fixture.open()
-    #expect(try rebuilt.said() == said)
+    #expect(try rebuilt.storedUserData() == stored)
     try rebuilt.close()
   }
 
@@ -100,12 +100,12 @@ import Testing
     }
     let removed = try size()
     #expect(removed < 1 << 20, "\(removed)")
-    let said = try catalog.said()
-    #expect(said.data.keys.sorted() == [ids[0]])
+    let stored = try catalog.storedUserData()
+    #expect(stored.data.keys.sorted() == [ids[0]])
     try catalog.close()
     try fixture.remove("", "-wal", "-shm")
     let rebuilt = try fixture.open()
-    #expect(try rebuilt.said() == said)
+    #expect(try rebuilt.storedUserData() == stored)
     try rebuilt.close()
   }
 

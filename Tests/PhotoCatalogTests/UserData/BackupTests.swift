@@ -13,7 +13,7 @@ import Testing
 
   private static let day = Duration.seconds(86_400)
 
-  @Test func aBackupHoldsAllAndNeedsNothingBeside() throws {
+  @Test func aBackupIsCompleteWithoutOtherFiles() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(30)
     try catalog.set([3], favorite: true)
@@ -76,7 +76,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func aRestoreIsWhatTheBackupWasWithANewEpoch() throws {
+  @Test func aRestoredLibraryEqualsTheBackupWithANewEpoch() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
     try catalog.set([1, 2], favorite: true)
@@ -108,7 +108,7 @@ import Testing
     try rebuilt.close()
   }
 
-  @Test func aBackupOfAnotherLibraryIsGoneOnWithAsThatOne() throws {
+  @Test func aRestoredBackupOfAnotherLibraryHasTheIdentityOfThatLibrary() throws {
     let other = try UserDataFixture()
     let stranger = try other.open()
     try stranger.addPhotos(3)
@@ -143,7 +143,7 @@ import Testing
     try restored.close()
   }
 
-  @Test func whatIsNoBackupIsRefusedAndTheLibraryGoesOn() throws {
+  @Test func invalidBackupIsRefusedAndTheLibraryContinues() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(2)
     let text = fixture.folder + "/text"
@@ -168,7 +168,7 @@ import Testing
   }
 
   /// The copy of a backup is verified on the disk of the catalog, which may be full.
-  @Test func aFullDiskIsNoFaultOfABackup() throws {
+  @Test func aFullDiskDoesNotMakeABackupUnreadable() throws {
     func fault(_ code: ResultCode) -> any Error { Catalog.fault(DatabaseError(resultCode: code), in: "/b.sqlite") }
     #expect(Catalog.isFull(fault(.SQLITE_FULL)))
     #expect((fault(.SQLITE_IOERR) as? DatabaseError)?.resultCode == .SQLITE_IOERR)
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func aCheckWhoseClientHasGoneEnds() throws {
+  @Test func aCancelledCheckEnds() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(400)
     _ = try catalog.backup(to: nil)

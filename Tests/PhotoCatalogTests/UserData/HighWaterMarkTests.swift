@@ -47,7 +47,7 @@ import Testing
   enum Ending: CaseIterable { case closed, killed }
 
   @Test(arguments: CopyTime.allCases, [true, false])
-  func anOldCopyOfTheWholeFolderIsKnown(copied: CopyTime, inPlace: Bool) throws {
+  func anOldCopyOfTheWholeFolderIsDetected(copied: CopyTime, inPlace: Bool) throws {
     for ending in Ending.allCases {
       let first = try open()
       let ids = try first.addPhotos(1)
@@ -148,7 +148,7 @@ import Testing
   }
 
   /// Commits are not synced. After a power failure, the mark may have reached the disk and the last commit not.
-  @Test func aCommitThatAPowerFailureTookIsNoOldCopy() throws {
+  @Test func aCommitLostInAPowerFailureIsNotTakenForAnOldCopy() throws {
     let catalog = try open()
     try catalog.addPhotos(1)
     try fixture.copy(to: copy)
@@ -199,7 +199,7 @@ import Testing
     try third.close()
   }
 
-  @Test func anOldJournalWithoutItsCatalogIsKnown() throws {
+  @Test func anOldJournalWithoutItsCatalogIsDetected() throws {
     let first = try open()
     try first.addPhotos(1)
     try first.set([1], favorite: true)
@@ -237,7 +237,7 @@ import Testing
     try rescued.close()
   }
 
-  @Test func aFolderThatCannotBeUsedIsSaidAndStopsNothing() throws {
+  @Test func anUnusableFolderCausesAWarningAndNoFailure() throws {
     let catalog = try Catalog(path: fixture.path, stateFolder: "/nowhere/photod")
     #expect(catalog.markProblem?.contains("/nowhere/photod") == true)
     try catalog.addPhotos(1)

@@ -46,7 +46,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func whatIsNoRegularFileIsNoBackup() throws {
+  @Test func onlyARegularFileIsABackup() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(2)
     let pipe = fixture.folder + "/pipe"
@@ -73,7 +73,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func aJournalThatIsAPipeOrAHoleIsSaid() throws {
+  @Test func aJournalThatIsAPipeOrASparseFileIsReported() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
     try catalog.close()
@@ -129,7 +129,7 @@ import Testing
     #expect(try fixture.bytes(fixture.folder + "/other") == [1] && !PrivateFile.exists(mine))
   }
 
-  @Test func whatAKilledProcessLeftIsRemoved() throws {
+  @Test func filesOfAKilledProcessAreRemoved() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(1)
     _ = try catalog.dailyBackup(date: Self.date)

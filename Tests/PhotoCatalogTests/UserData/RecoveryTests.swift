@@ -98,7 +98,7 @@ import Testing
     #expect(try fixture.names().contains { $0.hasSuffix(".damaged.userdata") })
   }
 
-  @Test func aDamagedJournalWithoutItsCatalogGivesWhatItStillHas() throws {
+  @Test func theReadablePartOfADamagedJournalIsRestored() throws {
     let catalog = try make()
     var bytes = try fixture.bytes(fixture.journal)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -124,7 +124,7 @@ import Testing
     try rebuilt.close()
   }
 
-  @Test func theJournalOfAnotherLibraryIsNotBelieved() throws {
+  @Test func theJournalOfAnotherLibraryIsIgnored() throws {
     let other = try UserDataFixture()
     let stranger = try other.open()
     try stranger.addPhotos(4)
@@ -227,7 +227,7 @@ import Testing
 
   /// The notice about a new catalog says what happened to the user data, and which backups exist.
   @Test(arguments: JournalLeft.allCases, [true, false])
-  func theNoticeOfARebuildTellsTheTruth(left: JournalLeft, isDamaged: Bool) throws {
+  func theNoticeOfARebuildReportsTheUserDataAndTheBackups(left: JournalLeft, isDamaged: Bool) throws {
     _ = try make()
     let first = try fixture.open()
     let backup = try first.backup(to: nil).path
@@ -255,7 +255,7 @@ import Testing
     try rebuilt.close()
   }
 
-  @Test func anUncleanEndIsReasonToLookAtEveryPage() throws {
+  @Test func anUncleanEndCausesACheckOfEveryPage() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(400)
     try catalog.set([7], favorite: true)
@@ -290,7 +290,7 @@ import Testing
   }
 
   /// Statements do not help a reader of the status or the log, and they contain paths.
-  @Test func whatSQLiteSaysIsToldWithoutTheStatement() async throws {
+  @Test func messageOfSQLiteHasNoStatement() async throws {
     let damage = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "malformed", sql: "SELECT secret")
     let full = DatabaseError(resultCode: .SQLITE_FULL, message: "full", sql: "UPDATE secret")
     let other = try UserDataFixture()
@@ -314,7 +314,7 @@ import Testing
 
   // MARK: - Copies of another day
 
-  @Test func anOlderCatalogIsBroughtUpToDateAndNoOldTokenIsBelieved() throws {
+  @Test func anUpgradedCatalogRejectsOldTokens() throws {
     let catalog = try make()
     let yesterday = try UserDataFixture()
     try fixture.copy(to: yesterday)
@@ -420,7 +420,7 @@ import Testing
   }
 
   /// A sandbox that hides the boot id leaves open whether the machine went down.
-  @Test func anUnknownBootIsTakenForAnother() throws {
+  @Test func anUnknownBootCountsAsAnotherBoot() throws {
     let catalog = try fixture.open(bootID: "unknown")
     try catalog.addPhotos(3)
     let killed = try UserDataFixture()

@@ -162,7 +162,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func tooLittleRoomIsSaidBeforeAnythingIsDone() throws {
+  @Test func upgradeWithTooLittleSpaceFailsBeforeItBegins() throws {
     try makeOld(1_000)
     let before = try fixture.bytes(fixture.path)
     let files = CatalogFiles(catalog: fixture.path)

@@ -48,14 +48,14 @@ import Testing
     // Smart albums that moved do not have an id that the journal reserved for others.
     #expect(collections.filter { $0.subtype != nil && $0.id > last }.allSatisfy { $0.id > 10_000 || $0.id > album })
     #expect(try catalog.check(deep: true).findings.isEmpty)
-    let said = try catalog.said()
+    let stored = try catalog.storedUserData()
     #expect(
       try catalog.perform(.createAlbum(title: "New", assets: [], parent: nil))[0] > collections.map(\.id).max() ?? 0)
     try catalog.close()
     // It is the same when it is opened again, and when it is lost.
     try fixture.remove("", "-wal", "-shm")
     let rebuilt = try fixture.open()
-    #expect(try rebuilt.said().collections.prefix(2) == said.collections.prefix(2))
+    #expect(try rebuilt.storedUserData().collections.prefix(2) == stored.collections.prefix(2))
     try rebuilt.close()
   }
 }

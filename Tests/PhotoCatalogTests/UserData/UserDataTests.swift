@@ -61,7 +61,7 @@ import Testing
     try again.close()
   }
 
-  @Test func aNewLibraryHasNothingToTell() throws {
+  @Test func aNewLibraryHasNoMessages() throws {
     let catalog = try fixture.open()
     #expect(try catalog.messages().isEmpty)
     #expect(catalog.epoch == 1)
@@ -75,7 +75,7 @@ import Testing
     #expect(mode == 0o600)
   }
 
-  @Test func bothGoneIsANewLibrary() throws {
+  @Test func libraryWithoutCatalogAndJournalIsNew() throws {
     let catalog = try fixture.open()
     try catalog.close()
     try fixture.remove("", "-wal", "-shm")
@@ -304,7 +304,7 @@ import Testing
     try rebuilt.close()
   }
 
-  @Test func aCompactionThatWasRenamedAndNotSyncedLosesNothingAfter() throws {
+  @Test func aCompactionThatWasRenamedAndNotSyncedLosesNoLaterLine() throws {
     let failing = Failing()
     let catalog = try fixture.open(hook: failing.hook)
     let ids = try catalog.addPhotos(2)

@@ -100,7 +100,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A damaged file does not mean that the disk fails. It is read once and does not cause retries of 5,000 other files.
-  @Test func aDamagedFileDoesNotHaveTheOthersReadAgain() throws {
+  @Test func aDamagedFileCausesNoRetryOfOtherFiles() throws {
     let files = try MixedFiles()
     let fixture = try ReconcilerFixture(files: files)
     let names = (0..<5_000).map { "\($0).jpg" }
@@ -125,7 +125,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(files.memory.failedReadCount <= 5_000 + 200 && files.disk.readCount == 1)
   }
 
-  @Test func theLibraryHasNothingPendingWhileTheyLieThere() async throws {
+  @Test func failingFilesAreNotPending() async throws {
     let fixture = try LibraryFixture()
     try await fixture.begin()
     #expect(fixture.disk.write("/pics/a.jpg", isDone: true))

@@ -55,7 +55,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A share that goes offline does not delay the decision about scans of other roots.
-  @Test func scanIsDecidedWhenTheLaneThatScannedBesideItGoesSilent() throws {
+  @Test func scanIsDecidedWhenTheConcurrentLaneGoesOffline() throws {
     let fixture = try ReconcilerFixture()
     try fixture.addSecondRoot()
     let a = fixture.disk.write("/p/a.jpg")
@@ -128,7 +128,7 @@ private typealias Fixture = ReconcilerFixture
     var readCount: Int { disk.readCount }
   }
 
-  @Test func newFileTakesNoPhotoFromAPlaceThatDoesNotAnswer() throws {
+  @Test func newFileGetsNoIdentifierFromAShareThatDoesNotAnswer() throws {
     let share = SilentShare()
     let fixture = try ReconcilerFixture(files: share)
     let a = share.disk.write("/p/a.jpg")

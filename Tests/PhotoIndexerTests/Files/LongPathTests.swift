@@ -34,7 +34,7 @@ import WatchRecords
   @Test(arguments: [
     (String(repeating: "n", count: 255), 17), (String(repeating: "n", count: 255), 40), ("d", 3000), ("d", 2),
   ])
-  func filesAreFoundAndReadHoweverDeepTheyAre(name: String, count: Int) throws {
+  func filesAreFoundAndReadAtAnyDepth(name: String, count: Int) throws {
     try withDeepFolder(name, count) { path, folder in try checkFile(path, folder) }
   }
 
@@ -69,7 +69,7 @@ import WatchRecords
     for _ in 0..<2000 where disk.stat(none) != nil { Issue.record("found") }
   }
 
-  @Test func whatCanBeNoPathIsNone() {
+  @Test func invalidPathIsRefused() {
     let disk = DiskFiles()
     for path in [
       [UInt8](repeating: UInt8(ascii: "a"), count: 9000), [UInt8](repeating: UInt8(ascii: "/"), count: 9000),

@@ -60,7 +60,7 @@ import WatchRecords
   }
 
   /// Two folders with photos, as the scan of a photod-watch reports them.
-  private func story(_ fixture: ReconcilerFixture, from first: DirectoryNumber) -> [WatchRecord] {
+  private func randomRecords(_ fixture: ReconcilerFixture, from first: DirectoryNumber) -> [WatchRecord] {
     func stat(_ path: String) -> FileStat { fixture.disk.stat(Array(path.utf8))! }
     var records: [WatchRecord] = [
       .scanStarted(root: 1, request: 0, reason: .start),
@@ -91,12 +91,12 @@ import WatchRecords
   private func made() throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     for path in Self.paths.sorted() { fixture.disk.write(path) }
-    try fixture.apply(story(fixture, from: 1))
+    try fixture.apply(randomRecords(fixture, from: 1))
     #expect(Set(try fixture.paths().keys) == Self.paths)
     return fixture
   }
 
-  @Test(arguments: 0..<20) func whatIsSaidOfUnknownNumbersRemovesNothing(seed: UInt64) throws {
+  @Test(arguments: 0..<20) func recordsWithUnknownNumbersRemoveNothing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let fixture = try made()
     let before = try fixture.paths()
@@ -111,7 +111,7 @@ import WatchRecords
   /// Whatever nonsense came, the library equals the disk again after a photod-watch sends correct records. Folders that
   /// were reported on another drive stay until a person confirms the change. Only half of the seeds report one. A person
   /// must also confirm the root's folder, if another folder was reported in its place and has all photos that are left.
-  @Test(arguments: 0..<40) func nonsenseIsNoCrashAndHeals(seed: UInt64) throws {
+  @Test(arguments: 0..<40) func libraryRecoversFromInvalidRecords(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed ^ 0xF00)
     let fixture = try made()
     let stats = Self.paths.sorted().map { fixture.disk.stat(Array($0.utf8))! }
@@ -131,14 +131,14 @@ import WatchRecords
       // Two scans are needed. The first one corrects the identity of the top.
       for first in [DirectoryNumber(1), 1] {
         fixture.reconciler.beginSession()
-        _ = try fixture.apply(story(fixture, from: first))
+        _ = try fixture.apply(randomRecords(fixture, from: first))
       }
       guard seed % 2 == 0 else { continue }
       if case .foreign(_, .otherFolder)? = fixture.reconciler.roots[number: 1]?.presence {
         #expect(Set(try fixture.paths().keys).isDisjoint(with: Self.paths))
         fixture.reconciler.roots[number: 1]?.isAdopted = true
         fixture.reconciler.beginSession()
-        _ = try fixture.apply(story(fixture, from: 1))
+        _ = try fixture.apply(randomRecords(fixture, from: 1))
       }
       let known = Set(try fixture.paths().keys)
       #expect(known == Self.paths, "\(known.symmetricDifference(Self.paths))")

@@ -60,7 +60,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   @Test(arguments: Kind.allCases)
-  func cardWhoseInodesAreAllOthersIsAsItWas(kind: Kind) throws {
+  func cardWithNewInodesKeepsItsPhotos(kind: Kind) throws {
     let fixture = try card(kind)
     let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
     fixture.disk.permute(Self.paths)

@@ -30,7 +30,7 @@ private typealias Fixture = ReconcilerFixture
     return try fixture.apply(Fixture.gone(name))
   }
 
-  @Test(arguments: [false, true]) func originalThatGoesLivesOnInItsCopy(isRestarted: Bool) throws {
+  @Test(arguments: [false, true]) func copyOfARemovedOriginalGetsItsIdentifier(isRestarted: Bool) throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     let id = try #require(ids["/p/a.jpg"])
     let album = try fixture.give(id)
@@ -63,7 +63,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/q/a.jpg": try #require(paths["/q/a.jpg"])])
   }
 
-  @Test func copyThatSomebodyLikesStaysItself() throws {
+  @Test func favoriteCopyKeepsItsOwnIdentifier() throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     let id = try #require(ids["/p/a.jpg"])
     try copy("a.jpg", to: "a.jpg", fixture)
@@ -73,7 +73,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/q/a.jpg": young])
   }
 
-  @Test func ofTwoCopiesOneIsTheOriginalAndItIsTheOneOfItsName() throws {
+  @Test func copyWithTheNameOfTheOriginalIsItsSuccessor() throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     try copy("a.jpg", to: "x.jpg", fixture)
     try copy("a.jpg", to: "a.jpg", fixture)
@@ -120,7 +120,7 @@ private typealias Fixture = ReconcilerFixture
   /// The copy also has the content of a deleted photo. It may not become that photo, because then the favorite would
   /// end.
   @Test(arguments: ["/p/b.jpg", "/p/x/a.jpg"], [100, 10_000_000] as [Int64])
-  func favoriteWhoseTwinWasDeletedLivesOnInItsCopy(twin path: String, bytes: Int64) throws {
+  func copyOfADeletedFavoriteGetsItsIdentifier(twin path: String, bytes: Int64) throws {
     let (fixture, id, twin) = try twins(path, bytes: bytes)
     let album = try fixture.give(id)
     fixture.disk.remove(path)
@@ -135,7 +135,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The other twin is still there, but farther away.
-  @Test func deletedFavoriteThatIsPutBackIsItselfThoughItsTwinIsThere() throws {
+  @Test func deletedFavoriteThatReturnsKeepsItsIdentifierBesideACopy() throws {
     let (fixture, id, twin) = try twins("/p/b.jpg", bytes: 100)
     try fixture.give(twin)
     fixture.disk.copy("/p/b.jpg", "/backup/b.jpg")
@@ -146,7 +146,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// Both favorites are put back into another folder. The return of the first must not prevent that of the second.
-  @Test func equalFavoritesThatArePutBackTogetherAreBothBack() throws {
+  @Test func equalFavoritesThatReturnTogetherKeepTheirIdentifiers() throws {
     let (fixture, id, twin) = try twins("/p/b.jpg", bytes: 100)
     for favorite in [id, twin] { try fixture.give(favorite) }
     for name in ["a.jpg", "b.jpg"] { fixture.disk.copy("/p/" + name, "/backup/" + name) }
@@ -160,7 +160,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// Both photos are new to the library, and neither was created while the library watched.
-  @Test func ofTwoEqualPhotosOfAFirstScanTheOtherStaysItself() throws {
+  @Test func secondOfTwoEqualPhotosOfAFirstScanKeepsItsIdentifier() throws {
     let fixture = try ReconcilerFixture()
     let a = fixture.disk.write("/p/a.jpg", content: 99)
     let b = fixture.disk.write("/p/b.jpg", content: 99)
@@ -200,7 +200,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().isEmpty)
   }
 
-  @Test func copyThatWasHalfThereWhenItWasFoundIsTheSuccessor() throws {
+  @Test func copyThatWasFoundHalfWrittenIsTheSuccessor() throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     let half = fixture.disk.write("/q/a.jpg", bytes: 10, device: 2)
     try fixture.apply(Fixture.file("a.jpg", in: 60, half))
@@ -280,7 +280,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  @Test func whatIsOldOnItsDiskIsNotKept() throws {
+  @Test func oldFileIsNoRecentInsertion() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     let hour = RecentInsertions.lifetime.wholeNanoseconds
@@ -321,7 +321,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// Pruning keeps the other new files.
-  @Test func whatIsNewIsFoundAfterManyAssetsLeft() throws {
+  @Test func newFilesAreFoundAfterManyRemovals() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     recent.add(row(1), fileTime: 1, time: 1)

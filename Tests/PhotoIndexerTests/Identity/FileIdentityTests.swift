@@ -118,7 +118,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.deletedAssets.isDisjoint(with: record.updatedAssets.keys))
   }
 
-  @Test func fileThatIsBackBehindTheEndOfABatchIsAnAsset() throws {
+  @Test func fileThatReturnsInTheNextBatchIsAnAsset() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     fixture.disk.pass(100)
@@ -212,7 +212,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  @Test func victimOfARenameLeavesATombstone() throws {
+  @Test func replacedPhotoLeavesATombstone() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(
       Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")),
@@ -299,7 +299,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(files).isEmpty && fixture.disk.readCount == reads + 2)
   }
 
-  @Test func emptyFileIsNoAssetYet() throws {
+  @Test func emptyFileIsNoAsset() throws {
     let fixture = try ReconcilerFixture()
     #expect(
       try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)))

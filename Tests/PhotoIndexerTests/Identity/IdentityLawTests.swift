@@ -74,7 +74,7 @@ private typealias Fixture = ReconcilerFixture
 
     /// Makes one change as a person does. If `isWatched`, photod receives a record of each change. Otherwise a scan
     /// must find it.
-    mutating func act(isWatched: Bool) {
+    mutating func change(isWatched: Bool) {
       let folder = ["/p", "/q"].randomElement(using: &random)!
       // If photod receives no record, it can't recognise a new file in the place of an old one.
       var choice = Int.random(in: 0..<9, using: &random)
@@ -150,7 +150,7 @@ private typealias Fixture = ReconcilerFixture
     }
 
     /// Sends the records of all changes, in one batch or in several.
-    mutating func tell() throws {
+    mutating func sendRecords() throws {
       while !records.isEmpty {
         let count = Int.random(in: 1...records.count, using: &random)
         try apply(Array(records.prefix(count)))
@@ -211,8 +211,8 @@ private typealias Fixture = ReconcilerFixture
     var known: [Int: AssetID] = [:]
     for _ in 0..<25 {
       let isWatched = !person.shown.isEmpty && seed % 3 != 0 ? true : person.shown.isEmpty
-      for _ in 0..<4 { person.act(isWatched: isWatched) }
-      if isWatched { try person.tell() } else { try person.restart() }
+      for _ in 0..<4 { person.change(isWatched: isWatched) }
+      if isWatched { try person.sendRecords() } else { try person.restart() }
       let paths = try person.fixture.paths()
       #expect(Set(paths.keys) == Set(person.shown.keys), "\(person.diary.suffix(8))")
       for (path, number) in person.shown {

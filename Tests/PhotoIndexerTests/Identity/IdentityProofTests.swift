@@ -23,7 +23,7 @@ import Testing
     IdentityProof.proven(among: candidates, as: file) { $0 }.count
   }
 
-  @Test func fingerprintAndSizeProveNothing() {
+  @Test func fingerprintAndSizeAloneAreNoProof() {
     #expect(IdentityProof.compare(file(), file("b.tif", time: 6)) == .unproven)
     #expect(IdentityProof.compare(file(), file()) == .undecided)
     #expect(proven(file(), among: [file()]) == 0)
@@ -45,7 +45,7 @@ import Testing
     #expect(IdentityProof.compare(known, file(sample: Self.two)) == .unproven)
   }
 
-  @Test func sampleProvesNothingIfASecondCandidateHasItToo() {
+  @Test func sampleIsNoProofIfTwoCandidatesHaveIt() {
     let known = file(sample: Self.one)
     #expect(proven(known, among: [known]) == 1)
     #expect(proven(known, among: [known, known]) == 0)

@@ -38,7 +38,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The changes of an asset that clients received, over all commits.
-  private func told(_ commits: [CommitRecord], of id: AssetID) -> (fields: ChangedFields, isGone: Bool) {
+  private func recordedChanges(_ commits: [CommitRecord], of id: AssetID) -> (fields: ChangedFields, isGone: Bool) {
     let fields = commits.reduce(ChangedFields()) { $0.union($1.updatedAssets[id] ?? []) }
     return (fields, commits.contains { $0.deletedAssets.contains(id) })
   }
@@ -60,11 +60,11 @@ private typealias Fixture = ReconcilerFixture
     #expect(paths["/p/b.jpg"] == id && paths["/p/a.jpg"] != nil && paths["/p/a.jpg"] != id)
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200" && !fixture.asset("/p/a.jpg").isFavorite)
     #expect(try fixture.members(of: album) == [id])
-    #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+    #expect(recordedChanges(commits, of: id).fields == .path && !recordedChanges(commits, of: id).isGone)
   }
 
   @Test(arguments: [["x", "y"], ["y", "x"]], [1, 3, 1000])
-  func photoThatWentToAnotherFolderIsItself(order: [String], batchSize: Int) throws {
+  func photoThatWasMovedToAnotherFolderKeepsItsIdentifier(order: [String], batchSize: Int) throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
     _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"]), ("y", [])])
@@ -77,7 +77,7 @@ private typealias Fixture = ReconcilerFixture
     let files = ["x": ["a.jpg"], "y": ["c.jpg"]]
     let commits = try scan(fixture, order: [("", [])] + order.map { ($0, files[$0]!) }, batchSize: batchSize)
     #expect(try fixture.paths()["/p/y/c.jpg"] == id && fixture.paths().count == 2)
-    #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+    #expect(recordedChanges(commits, of: id).fields == .path && !recordedChanges(commits, of: id).isGone)
   }
 
   /// Three photos take each other's places in two folders, and none of them leaves for a moment.
@@ -99,12 +99,12 @@ private typealias Fixture = ReconcilerFixture
     for (index, place) in places.enumerated() {
       let id = try #require(before[place])
       #expect(try fixture.paths()[places[(index + 1) % 3]] == id)
-      #expect(told(commits, of: id).fields == .path && !told(commits, of: id).isGone)
+      #expect(recordedChanges(commits, of: id).fields == .path && !recordedChanges(commits, of: id).isGone)
       #expect(try fixture.asset(places[(index + 1) % 3]).isFavorite)
     }
   }
 
-  @Test func savedPhotoKeepsItsIdentifierIfItsOldFileIsNowhere() throws {
+  @Test func savedPhotoKeepsItsIdentifierIfItsOldFileIsMissing() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
     _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
@@ -115,11 +115,11 @@ private typealias Fixture = ReconcilerFixture
     try fixture.restart()
     let commits = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
     #expect(try fixture.paths() == ["/p/x/a.jpg": id] && fixture.asset("/p/x/a.jpg").camera?.model == "X200")
-    #expect(told(commits, of: id).fields.contains(.content) && !told(commits, of: id).isGone)
+    #expect(recordedChanges(commits, of: id).fields.contains(.content) && !recordedChanges(commits, of: id).isGone)
   }
 
   /// If no event was lost, an event decides at once. A rename of the photo would have been reported before it.
-  @Test(arguments: [ScanReason.rescan, .overflow]) func saveDuringAScanIsTakenInAtOnce(reason: ScanReason) throws {
+  @Test(arguments: [ScanReason.rescan, .overflow]) func saveDuringAScanIsDecidedAtOnce(reason: ScanReason) throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
     _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
@@ -138,7 +138,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The queue overflows. Before the scan begins, photod receives only the record of the new file.
-  @Test func eventsBehindAnOverflowDecideNothing() throws {
+  @Test func eventsAfterAnOverflowDecideNothing() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/x/a.jpg")
     _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])
@@ -242,7 +242,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A program saved the favorite while there was no catalog. Its own content is nowhere.
-  @Test(arguments: [small, large]) func lostFavoriteThatWasSavedIsFoundByItsPath(bytes: Int64) throws {
+  @Test(arguments: [small, large]) func savedFavoriteOfALostCatalogIsFoundByItsPath(bytes: Int64) throws {
     let fixture = try lostFavorite(bytes: bytes)
     fixture.disk.write("/p/x/fav.jpg", bytes: bytes)
     fixture.disk.write("/p/x/keep.jpg", bytes: bytes)
@@ -261,7 +261,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// Files beyond the limit are decided at once, by the same rules but without those that are found later.
   @Test(arguments: [["a.jpg", "fav.jpg", "keep.jpg"], ["a.jpg", "keep.jpg", "fav.jpg"]])
-  func fileThatIsNotHeldIsDecidedAtOnce(order: [String]) throws {
+  func fileBeyondTheLimitIsDecidedAtOnce(order: [String]) throws {
     let fixture = try lostFavorite(bytes: Self.small)
     fixture.disk.write("/p/x/a.jpg")
     _ = try scan(fixture, order: [("", []), ("x", ["a.jpg"])])

@@ -247,7 +247,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The kernel reported the rename, and that explains the change time.
-  @Test func hashStaysGoodAfterARename() async throws {
+  @Test func hashIsValidAfterARename() async throws {
     let idle = try await IdleLibrary()
     await idle.scan([("a.jpg", idle.disk.write("/p/a.jpg", bytes: Self.large))])
     try await idle.favor("/p/a.jpg")
@@ -465,7 +465,7 @@ private typealias Fixture = ReconcilerFixture
         ], false
       ),
     ] as [([String: [String: String]], Bool)])
-  func batteryIsToldByTheKernelsFiles(supplies: [String: [String: String]], isOnBattery: Bool) async throws {
+  func batteryStateIsReadFromTheKernelsFiles(supplies: [String: [String: String]], isOnBattery: Bool) async throws {
     let idle = try await IdleLibrary(supplies: supplies)
     #expect(PowerSupply(folder: idle.folder + "/power").isOnBattery == isOnBattery)
   }

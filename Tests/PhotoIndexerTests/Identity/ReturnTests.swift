@@ -55,7 +55,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// The file moves while it is read. Another file takes its place before it is read there. The metadata at its new
   /// place differs from the old metadata, although it is the same file and was deleted and back within one batch.
-  @Test func fileThatCouldNotBeReadShowsAllAnewWhenItIsBack() throws {
+  @Test func returnedFileThatWasUnreadableChangesContentAndMetadata() throws {
     let (fixture, id, album) = try favorite()
     try fixture.apply(Fixture.file("other.jpg", fixture.disk.write("/p/other.jpg", bytes: 300)))
     fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")
@@ -133,7 +133,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try count() == 2)
   }
 
-  @Test func ofSeveralCopiesTheOneInItsOldPlaceComesBackThenTheOneOfItsNameThenTheLast() throws {
+  @Test func returnOfACopyPrefersItsPathThenItsNameThenTheLastDeleted() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.found(2, "x", inode: 20))
     for name in ["a.jpg", "b.jpg", "c.jpg"] {
@@ -215,7 +215,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// If a file was seen after the tick in which it was created, no other file has its inode and birth time. This holds
   /// for young files, too.
-  @Test(arguments: [true, false]) func youngPhotoThatWasEditedWhereNobodySawIsTheSamePhoto(isBuried: Bool) throws {
+  @Test(arguments: [true, false]) func youngPhotoThatWasEditedOutsideTheRootsIsTheSamePhoto(isBuried: Bool) throws {
     let (fixture, id, album) = try youngFavorite()
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
     if isBuried { #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id]) }
@@ -226,7 +226,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/b.jpg").camera?.model == "X200")
   }
 
-  @Test func youngPhotoThatLeftBeforeItsEditCouldBeReadIsTheSamePhoto() throws {
+  @Test func youngPhotoThatWasRemovedBeforeItsEditWasReadIsTheSamePhoto() throws {
     let (fixture, id, album) = try youngFavorite()
     let edited = fixture.disk.write("/p/a.jpg", bytes: 200)
     fixture.disk.move("/p/a.jpg", "/p/hidden")
@@ -281,7 +281,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  @Test func youngPhotoThatSomebodyLikesStaysItself() throws {
+  @Test func youngFavoriteKeepsItsIdentifier() throws {
     let (fixture, id, _) = try favorite()
     fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
     fixture.disk.remove("/p/a.jpg")
@@ -313,7 +313,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.retries.isEmpty)
   }
 
-  @Test func whatWasTypedBeforeTheCatalogWasLostIsFoundByPath() throws {
+  @Test func userDataOfALostCatalogIsFoundByPath() throws {
     let fixture = try ReconcilerFixture()
     try fixture.catalog.write { writer in
       try writer.insertTombstone(
@@ -331,7 +331,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// If a photo was deleted by an event, its path alone does not find it again.
-  @Test func newPhotoInTheNameOfADeletedOneIsNew() throws {
+  @Test func newPhotoAtThePathOfADeletedOneIsNew() throws {
     let (fixture, id, _) = try favorite()
     fixture.disk.remove("/p/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
@@ -381,7 +381,7 @@ private typealias Fixture = ReconcilerFixture
     try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
   }
 
-  @Test func recordOfACommitTellsOnlyWhatIsDifferentAtItsEnd() {
+  @Test func recordOfACommitHasOnlyTheDifferencesAtItsEnd() {
     var record = CommitRecord()
     record.delete(asset: 1)
     record.insert(asset: 1, orUpdate: .path)
@@ -398,7 +398,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.updatedAssets == [1: [.path, .content]] && record.deletedAssets.isEmpty)
   }
 
-  @Test func historyOfOneThatCameBackTellsThatItIsThere() throws {
+  @Test func historyOfAReturnedPhotoHasNoDeletion() throws {
     let (fixture, id, _) = try favorite()
     let start = try fixture.catalog.read { try $0.sequence() }
     fixture.disk.move("/p/a.jpg", "/elsewhere/a.jpg")

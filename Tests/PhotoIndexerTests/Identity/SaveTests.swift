@@ -111,7 +111,7 @@ private typealias Fixture = ReconcilerFixture
 
   // MARK: Saves by a new file
 
-  @Test(arguments: [1, 20, 7_200] as [Int64]) func saveIsOneHoweverLateItIsHandled(seconds: Int64) throws {
+  @Test(arguments: [1, 20, 7_200] as [Int64]) func saveIsRecognisedHoweverLateItIsHandled(seconds: Int64) throws {
     let (fixture, id) = try favorite()
     let new = fixture.disk.write("/p/new.jpg", camera: "X200")
     try fixture.apply(found("new.jpg", new, at: fixture.disk.time))
@@ -124,7 +124,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// photod is started again between the two halves of a save.
-  @Test(arguments: [true, false]) func saveIsOneThoughPhotodStartsInBetween(keepsBirth: Bool) throws {
+  @Test(arguments: [true, false]) func saveIsRecognisedAcrossARestart(keepsBirth: Bool) throws {
     let (fixture, id) = try favorite(keepsBirth: keepsBirth)
     try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg", keepsBirth: keepsBirth), at: fixture.disk.time))
     try fixture.restart()
@@ -135,7 +135,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": id] && fixture.asset("/p/a.jpg").isFavorite)
   }
 
-  @Test func saveIsOneThoughTheFileWasTouchedLaterOrHasLeft() throws {
+  @Test func saveIsRecognisedAfterALaterTouchOrRemoval() throws {
     for hasLeft in [false, true] {
       let (fixture, id) = try favorite()
       try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg"), at: fixture.disk.time))
@@ -193,7 +193,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A deleted favorite comes back under a name that only a file without known content had.
-  @Test func deletedPhotoThatIsRenamedOntoAnUnreadOneIsItself() throws {
+  @Test func deletedPhotoThatReturnsOverAnUnreadOneKeepsItsIdentifier() throws {
     let (fixture, id) = try favorite()
     let a = fixture.disk.move("/p/a.jpg", "/trash/a.jpg")
     try fixture.apply(Fixture.gone("a.jpg"))
@@ -232,7 +232,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": b] && record.deletedAssets == [id])
   }
 
-  @Test func newFileThatAPersonLikesIsAPhotoOfItsOwn() throws {
+  @Test func newFavoriteIsAPhotoOfItsOwn() throws {
     let (fixture, id) = try favorite()
     try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg"), at: fixture.disk.time))
     let new = try #require(try fixture.paths()["/p/new.jpg"])
@@ -310,7 +310,7 @@ private typealias Fixture = ReconcilerFixture
     try expectSaved(fixture, id, deleted: deleted)
   }
 
-  @Test func saveInOneBatchSaysNothingOfTheDeletedPhoto() throws {
+  @Test func saveInOneBatchDoesNotReturnTheDeletedPhoto() throws {
     let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
     let new = writeDeletedContent(fixture)
     let (time, uptime) = (fixture.disk.wallTime, fixture.disk.bootTime)
@@ -330,7 +330,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// One batch reports the removal and the new file. photod takes that file for a copy that `mv` made.
   @Test(arguments: [true, false])
-  func saveThroughAFileThatWentOnForADeletedPhotoKeepsThePhoto(keepsBirth: Bool) throws {
+  func saveThroughAFileThatWasTakenForADeletedPhotoKeepsThePhoto(keepsBirth: Bool) throws {
     let (fixture, id, deleted) = try favoriteAndDeletedPhoto(keepsBirth: keepsBirth, isTold: false)
     let new = writeDeletedContent(fixture, keepsBirth: keepsBirth)
     try fixture.apply(Fixture.gone("x.jpg", in: 2), found("new.jpg", new, at: fixture.disk.time))

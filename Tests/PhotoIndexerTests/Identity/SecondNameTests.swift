@@ -100,7 +100,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// Both names were in the library, so both are photos. One of them is removed while photod is down.
-  @Test func nameThatWasKnownLongAgoDoesNotBecomeTheOther() throws {
+  @Test func knownSecondNameDoesNotReplaceTheFirst() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))

@@ -59,7 +59,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   @Test(arguments: ["fsid:1f", "device:40@boot"])
-  func rootThatIsTheSameTakesTheNewNameWithAllBelowIt(old: String) throws {
+  func unchangedRootAndItsFoldersGetTheNewIdentity(old: String) throws {
     let fixture = try library(knownBy: old)
     let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
     #expect(
@@ -94,7 +94,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try volumes(fixture)["/p/x"] == "fsid:1f")
   }
 
-  @Test func rootThatIsKnownByALastingNameTakesNoOther() throws {
+  @Test func rootWithAPersistentIdentityAcceptsNoOther() throws {
     let fixture = try library(knownBy: Self.lasting)
     try fixture.restart()
     fixture.disk.setVolume("uuid:1f1e2d3c-4b5a-6978-8796-a5b4c3d2e100", of: 1)
@@ -117,7 +117,7 @@ private typealias Fixture = ReconcilerFixture
       ])
   }
 
-  @Test func driveIsTakenUpOnAMountPointThatNeverHeldAPhoto() throws {
+  @Test func driveIsAcceptedOnAMountPointWithoutPhotos() throws {
     let fixture = try ReconcilerFixture()
     try scanTop(fixture, device: 1)
     fixture.disk.write("/p/a.jpg", device: 2)
@@ -135,7 +135,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().count == 1)
   }
 
-  @Test func driveWithoutPhotosInAFolderGivesItsPlaceToAnother() throws {
+  @Test func driveWithoutPhotosInAFolderIsReplacedByAnother() throws {
     let fixture = try ReconcilerFixture()
     func scan(_ device: UInt64) throws -> CommitRecord {
       let files = fixture.disk.files(in: "/p/usb").filter { $0.stat.identity.device == device }
@@ -158,7 +158,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The drive below the root has a new identity, and the root keeps its own.
-  @Test func driveWithinARootTakesTheNewNameAlone() throws {
+  @Test func onlyTheDriveWithinARootGetsTheNewIdentity() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume(Self.lasting, of: 1)
     fixture.disk.setVolume("fsid:2f", of: 2)

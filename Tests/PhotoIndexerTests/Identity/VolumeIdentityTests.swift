@@ -25,11 +25,11 @@ import Testing
     "uuid:0f1e2d3c-4b5a-6978-8796-a5b4c3d2e100", "uuid:0f1e2d3c-4b5a-6978-8796-a5b4c3d2e100 subvolume:1f",
     "uuid:01D9A5C37E2F4B60", "nfs:server:/export", "fsid:1f", "device:40@boot", "uuid:", "",
   ])
-  func inodesLastOnWhatIsNeitherFATNorInUserSpace(identity: String) {
+  func inodesArePersistentExceptOnFATAndInUserSpace(identity: String) {
     #expect(VolumeIdentity.hasLastingInodes(identity))
   }
 
-  @Test func inodesOfUserSpaceDoNotLast() {
+  @Test func inodesInUserSpaceAreNotPersistent() {
     #expect(!VolumeIdentity.hasLastingInodes("fuse:/dev/sdb1"))
     #expect(!VolumeIdentity.hasLastingInodes("fuse.sshfs:user@host:photos"))
   }
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["fsid:1f", "device:40@boot"])
-  func nameThatDoesNotLastGivesWayToOneThatDoes(old: String) {
+  func persistentIdentityReplacesATemporaryOne(old: String) {
     #expect(VolumeIdentity.mayBeRenamed(old, to: "uuid:ab", hasBirthTime: true))
     #expect(VolumeIdentity.mayBeRenamed(old, to: "nfs:server:/a", hasBirthTime: false))
     // Such a name may also change from boot to boot, if more than the inode proves that the volume is the same.
@@ -51,7 +51,7 @@ import Testing
     #expect(!VolumeIdentity.mayBeRenamed(old, to: "device:41@next", hasBirthTime: false))
   }
 
-  @Test func nameThatLastsGivesWayToNoOther() {
+  @Test func persistentIdentityIsNotReplaced() {
     #expect(!VolumeIdentity.mayBeRenamed("uuid:ab", to: "uuid:ac", hasBirthTime: true))
     #expect(!VolumeIdentity.mayBeRenamed("uuid:ab", to: "nfs:server:/a", hasBirthTime: true))
     #expect(VolumeIdentity.mayBeRenamed("uuid:ab subvolume:1", to: "uuid:ab subvolume:2", hasBirthTime: true))
@@ -84,12 +84,12 @@ import Testing
   func lineThatIsNoMountIsNone(line: String) { #expect(Mount(line: line[...]) == nil) }
 
   @Test(arguments: ["none", "", "/dev/fuse"])
-  func sourceThatNamesNothingNamesNoVolume(source: String) throws {
+  func mountWithoutASourceNamesNoVolume(source: String) throws {
     let mount = try #require(Mount(line: "36 35 0:40 / /mnt rw - fuse.some \(source) rw"))
     #expect(!mount.isKnownBySource)
   }
 
-  @Test func ofMountsOverOneAnotherTheNumberSaysWhich() throws {
+  @Test func mountIsFoundByItsNumber() throws {
     let lines = [
       "36 35 98:0 / /mnt rw - ext4 /dev/sda1 rw", "136 36 98:1 / /mnt rw - ext4 /dev/sdb1 rw",
       "13 136 0:40 / /mnt rw - nfs server:/export rw",
@@ -100,7 +100,7 @@ import Testing
     #expect(Mount(number: "3", in: lines) == nil)
   }
 
-  @Test func folderOfThisMachineHasOneNameTwice() throws {
+  @Test func volumeIdentityOfAFolderIsRepeatable() throws {
     let path = Array(NSTemporaryDirectory().utf8)
     var status = stat()
     try #require(withCPath(path) { stat($0, &status) } == 0)
@@ -109,7 +109,7 @@ import Testing
     #expect(VolumeIdentity.of(device: UInt64(status.st_dev), path: path) == name)
   }
 
-  @Test func folderThatHasMovedOnIsOnTheFileSystemThatItWasSeenOn() throws {
+  @Test func movedFolderHasTheVolumeIdentityOfItsDevice() throws {
     let path = Array(NSTemporaryDirectory().utf8)
     var status = stat()
     try #require(withCPath(path) { stat($0, &status) } == 0)

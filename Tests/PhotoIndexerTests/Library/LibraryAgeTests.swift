@@ -65,7 +65,7 @@ private typealias Fixture = ReconcilerFixture
     try commit(after: day / 2, counts: day / 2)
   }
 
-  @Test func tombstonesOfAnOlderPhotodKeepTheAgeThatTheyHad() throws {
+  @Test func tombstonesOfAnOlderPhotodKeepTheirAge() throws {
     let fixture = try ReconcilerFixture()
     let now = fixture.disk.wallTime
     let day = CatalogWriter.longestStep

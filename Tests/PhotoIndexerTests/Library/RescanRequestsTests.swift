@@ -146,7 +146,7 @@ import Testing
     #expect(try await Caller().rescan(Scans()))
   }
 
-  @Test func aScanThatPhotodWatchIsJustToldOfKeepsItsCallers() async throws {
+  @Test func aScanThatIsBeingRequestedKeepsItsCallers() async throws {
     let requests = RescanRequests()
     let counts = Mutex<[Int]>([])
     let caller = Task {

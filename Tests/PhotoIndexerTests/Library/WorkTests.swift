@@ -31,7 +31,7 @@ private typealias Fixture = ReconcilerFixture
   /// The same for four times the files. It also finds a square that is a small part of the work for few files.
   private static let limitOfFourTimes = 5.0
 
-  @Test(arguments: Way.allCases) func twiceTheFilesAreTwiceTheWork(way: Way) throws {
+  @Test(arguments: Way.allCases) func workGrowsLinearlyWithTheFiles(way: Way) throws {
     let (one, two) = (try work(of: way, Self.count), try work(of: way, 2 * Self.count))
     let four = try work(of: way, 4 * Self.count)
     #expect(Double(two) < Self.limit * Double(one), "\(way): \(one), \(two) and \(four)")
@@ -246,7 +246,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// This proves that the limit can fail: a removed name is found among many.
-  @Test func oneOfManyNamesThatHasGoneIsTheOneThatMoved() throws {
+  @Test func oneRemovedNameAmongManyIsTheSourceOfTheMove() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/0.jpg")
     let names = (0..<40).map { "\($0).jpg" }

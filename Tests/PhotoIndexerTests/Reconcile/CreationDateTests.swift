@@ -20,7 +20,7 @@ private typealias Fixture = ReconcilerFixture
     return "\(asset.creationDateSource.rawValue) \(asset.creationDate.description.prefix(10))"
   }
 
-  @Test func aRenameThatBringsAnotherDateIsToldAsMetadata() throws {
+  @Test func aRenameThatChangesTheDateChangesTheMetadata() throws {
     let stat = fixture.disk.write("/p/IMG_20200920.jpg")
     try fixture.apply(Fixture.file("IMG_20200920.jpg", stat))
     let id = try #require(try fixture.paths()["/p/IMG_20200920.jpg"])

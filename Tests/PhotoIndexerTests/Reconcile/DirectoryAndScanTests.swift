@@ -218,7 +218,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.deletedAssets.isEmpty && record.insertedAssets.isEmpty)
   }
 
-  @Test func exchangedDirectoriesTellTheirRealPaths() throws {
+  @Test func eventsOfExchangedDirectoriesHaveTheirRealPaths() throws {
     let fixture = try twoFolders()
     let record = try fixture.apply(
       .directoryMoved(number: 2, parent: 1, name: Fixture.bytes("y")),
@@ -229,7 +229,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A folder on the disk may have any name, also that of a path which photod once gave to a folder without a place.
-  @Test func folderMayBeNamedLikeOneWithoutAPlace() throws {
+  @Test func folderMayHaveTheNameOfAParkedDirectory() throws {
     let fixture = try twoFolders()
     let name = "\u{1}parked-4-z"
     try fixture.apply(Fixture.found(4, name, inode: 40))
@@ -242,7 +242,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(rows.allSatisfy { !$0.isParked })
   }
 
-  @Test func rootThatWasWidenedKeepsItsPhotos() throws {
+  @Test func parentFolderAsNewRootKeepsThePhotos() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])
@@ -270,7 +270,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// The photos' folder keeps its path but is in another root now. That changes whether the photos are available.
-  @Test(arguments: [false, true]) func photosThatTheirNewRootMakesAvailableAreTold(isNarrowed: Bool) throws {
+  @Test(arguments: [false, true]) func photosThatBecomeAvailableInANewRootAreUpdated(isNarrowed: Bool) throws {
     let fixture = try ReconcilerFixture()
     let (first, second) = (fixture.disk.write("/p/x/a.jpg"), fixture.disk.write("/p/x/b.jpg"))
     try fixture.apply(

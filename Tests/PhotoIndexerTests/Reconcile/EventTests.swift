@@ -18,7 +18,7 @@ struct EventTests {
       events.map(\.detail) == ["3rd", "4th", "5th"].map { "photod-watch started for the \($0) time" })
   }
 
-  @Test func whatIsOneIsInTheSingular() {
+  @Test func countOfOneIsInTheSingular() {
     let ring = EventRing(capacity: 9)
     for session in [1, 11, 21, 112] { ring.append(.watcherStarted(session: session)) }
     ring.append(
@@ -30,7 +30,7 @@ struct EventTests {
         + ["1 by mount: 1 folder renamed, 1 root online or offline"])
   }
 
-  @Test func aReaderGoesOnWhereItWas() {
+  @Test func aReaderContinuesWhereItEnded() {
     let ring = EventRing(capacity: 4)
     for session in 1...6 { ring.append(.watcherStarted(session: session)) }
     #expect(ring.events(after: 3, limit: 2).events.map(\.number) == [4, 5])
@@ -56,7 +56,7 @@ struct EventTests {
 
   // MARK: The story
 
-  private func story(_ fixture: ReconcilerFixture, after number: Int64 = 0) -> [String] {
+  private func eventTexts(_ fixture: ReconcilerFixture, after number: Int64 = 0) -> [String] {
     fixture.reconciler.events.ring.events(after: number, limit: .max).events.map { event in
       var line = "\(event.source) \(event.kind)"
       if let path = event.fromPath { line += " \(path) →" }
@@ -69,23 +69,23 @@ struct EventTests {
     fixture.reconciler.events.ring.events(after: 0, limit: .max).events.last?.number ?? 0
   }
 
-  @Test func aScanIsToldByFolderAndAQuietOneByItsEndsOnly() throws {
+  @Test func eventsOfAScanNameFoldersIfPhotosChanged() throws {
     let fixture = try ReconcilerFixture()
     let files = (1...50).map { index -> (String, FileStat) in
       ("\(index).jpg", fixture.disk.write("/p/\(index).jpg"))
     }
     try fixture.scan(files)
     #expect(
-      story(fixture) == [
+      eventTexts(fixture) == [
         "watch scanStarted /p: the first scan of this photod-watch",
         "watch listed /p: 50 files, 50 new (scan)",
       ])
     let before = last(fixture)
     try fixture.scan(files)
-    #expect(story(fixture, after: before) == ["watch scanStarted /p: the first scan of this photod-watch"])
+    #expect(eventTexts(fixture, after: before) == ["watch scanStarted /p: the first scan of this photod-watch"])
   }
 
-  @Test func aRenameIsSeenAndThenDecided() throws {
+  @Test func eventsIncludeARenameAndItsDecision() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])
@@ -93,7 +93,7 @@ struct EventTests {
     let moved = fixture.disk.move("/p/a.jpg", "/p/b.jpg")
     try fixture.apply(ReconcilerFixture.moved("a.jpg", to: "b.jpg", moved))
     #expect(
-      story(fixture, after: before) == [
+      eventTexts(fixture, after: before) == [
         "watch fileMoved /p/a.jpg → /p/b.jpg: moved",
         "library renamed /p/a.jpg → /p/b.jpg: the same photo in another place",
       ])
@@ -112,13 +112,13 @@ struct EventTests {
     #expect(events[1].detail.hasPrefix("nothing to do: "))
   }
 
-  @Test func whatLeavesSaysWhichItWas() throws {
+  @Test func removalEventHasThePath() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
     let before = last(fixture)
     try fixture.apply(ReconcilerFixture.gone("a.jpg"))
     #expect(
-      story(fixture, after: before) == [
+      eventTexts(fixture, after: before) == [
         "watch fileGone /p/a.jpg: removed, or replaced by something else than a file",
         "library removed /p/a.jpg: removed from the library",
       ])
@@ -137,7 +137,7 @@ struct EventTests {
     try fixture.apply(.directoryMoved(number: 2, parent: 1, name: ReconcilerFixture.bytes("e")))
     try fixture.apply(.directoryGone(number: 2, evidence: .event))
     #expect(
-      story(fixture, after: before) == [
+      eventTexts(fixture, after: before) == [
         "watch folderMoved /p/d → /p/e: the folder moved with its content",
         "library renamed /p/d → /p/e: the same folder in another place",
         "watch folderGone /p/e: the folder was removed with its content",
@@ -145,19 +145,19 @@ struct EventTests {
       ])
   }
 
-  @Test func anOverflowAndWhatWasUnreadableAreThere() throws {
+  @Test func eventsIncludeOverflowsAndUnreadableFolders() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([])
     let before = last(fixture)
     try fixture.apply(.overflow, .unreadable(directory: 1, name: ReconcilerFixture.bytes("x"), errorNumber: 13))
     #expect(
-      story(fixture, after: before) == [
+      eventTexts(fixture, after: before) == [
         "watch overflow: the kernel's queue overflowed and events were lost; all folders are scanned",
         "watch unreadable /p/x: can't be read: Permission denied",
       ])
   }
 
-  @Test func theFoldersPathIsTheOneOfTheMoment() throws {
+  @Test func anEventHasThePathOfItsFolderAtThatTime() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([])
     try fixture.apply(ReconcilerFixture.found(2, "d", inode: 20))

@@ -20,7 +20,7 @@ import WatchRecords
     return (fixture, top)
   }
 
-  @Test func anIgnoredFolderLeavesThoughTheBrakeIsOn() throws {
+  @Test func photosOfAnIgnoredFolderAreRemovedDuringASuspicion() throws {
     let (fixture, top) = try full()
     // A new photod-watch with new rules reports only that the folder is ignored.
     fixture.reconciler.beginSession()
@@ -36,7 +36,7 @@ import WatchRecords
     #expect(!fixture.reconciler.roots.hasSuspects)
   }
 
-  @Test func onlyTheIgnoredLeaves() throws {
+  @Test func onlyIgnoredPhotosAreRemoved() throws {
     let (fixture, _) = try full()
     fixture.reconciler.beginSession()
     // The scan finds nothing else, which looks like an unmounted drive.
@@ -71,7 +71,7 @@ import WatchRecords
     #expect(try fixture.paths().count == 150)
   }
 
-  @Test func whatMovesOutOfTheIgnoredKeepsItsIdentifier() throws {
+  @Test func photoThatLeavesAnIgnoredFolderKeepsItsIdentifier() throws {
     let fixture = try Fixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])

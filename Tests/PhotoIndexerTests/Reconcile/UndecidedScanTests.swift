@@ -238,7 +238,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
   }
 
   /// After a restart, photod-watch replaces the rescan of a folder with a scan of the whole root.
-  @Test func aPersonsWordForAFolderLetsNothingElseGo() throws {
+  @Test func aConfirmedRescanOfAFolderRemovesNoPhotosOutsideIt() throws {
     let fixture = try folder(isConfirmed: true)
     try fixture.apply(
       all: [started(1, request: 7)] + listing(1) + listing(2) + [ended(1, request: 7)])
@@ -280,7 +280,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(try fixture.paths().count == 400)
   }
 
-  @Test func aPersonsWordForAFolderThatGoesDuringItsRescanLetsNothingElseGo() throws {
+  @Test func aConfirmedRescanOfAFolderThatIsRemovedMeanwhileRemovesNothingElse() throws {
     let fixture = try folder(isConfirmed: true)
     try fixture.apply(
       all: [started(1, request: 7)] + listing(1) + [.directoryGone(number: 2, evidence: .event)]
@@ -339,7 +339,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
   }
 
   /// The confirmation is for the photos that the first scan missed.
-  @Test func aPersonsWordForOneScanIsNotForThoseThatWaitWithIt() throws {
+  @Test func aConfirmationOfOneScanIsNotForOtherWaitingScans() throws {
     let result = try waitingScans(missing: [120, 260], confirmed: 1)
     #expect(result.removed == 120 && result.decided == [1])
     let last = try waitingScans(missing: [120, 260], confirmed: 2)
@@ -410,7 +410,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(back.rootAvailability.map(\.isAvailable) == [true] && back.insertedAssets.isEmpty)
   }
 
-  @Test func bareFolderIsInDoubtAlsoAfterARestart() throws {
+  @Test func emptyFolderOfARootIsSuspectAfterARestart() throws {
     let (fixture, a) = try unmounted()
     try fixture.restart()
     #expect(try fixture.apply(all: Self.scanOfBare).deletedAssets.isEmpty)
@@ -459,7 +459,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
   }
 
   /// `cp -r` gives the copies new times.
-  @Test func folderThatWasRestoredWithOtherTimesIsTakenUp() throws {
+  @Test func restoredFolderWithOtherTimesIsAccepted() throws {
     let (fixture, _) = try unmounted(stray: "x.jpg")
     let before = try fixture.paths()
     for number in 0..<80 { fixture.disk.write("/p/\(number).jpg") }
@@ -470,7 +470,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(fixture.reconciler.roots.all.allSatisfy { $0.isAvailable })
   }
 
-  @Test func aPersonsWordTakesUpAFolderThatHasNoneOfTheLibrarysPhotos() throws {
+  @Test func aConfirmedRescanAcceptsAFolderWithoutTheLibrarysPhotos() throws {
     let (fixture, _) = try unmounted(stray: "x.jpg")
     fixture.reconciler.requests.add(5, partOf: nil, isConfirmed: true)
     try fixture.apply(
@@ -478,7 +478,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(try fixture.paths().keys.sorted() == ["/p/x.jpg"])
   }
 
-  @Test func folderThatHasTheLibrarysPhotosIsTakenUp() throws {
+  @Test func folderWithTheLibrarysPhotosIsAccepted() throws {
     let fixture = try ReconcilerFixture()
     let (a, b) = (fixture.disk.write("/p/a.jpg"), fixture.disk.write("/p/b.jpg"))
     try fixture.scan([("a.jpg", a), ("b.jpg", b)])

@@ -6,7 +6,7 @@ import Testing
 /// Reading the stat of a path may fail with an error that does not mean that the path is absent.
 @Suite struct AbsenceTests {
   /// No name may be longer than 255 bytes. A folder that can't be entered has the same effect, but not for root.
-  @Test func aPathThatCannotBeLookedAtIsNotAbsent() throws {
+  @Test func aPathWhoseStatFailsIsNotAbsent() throws {
     let top = NSTemporaryDirectory() + "photod-look-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
     defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }

@@ -46,7 +46,7 @@ private typealias Fixture = ReconcilerFixture
     ])
   }
 
-  @Test func whatIsKnownOfItStaysAndIsUnavailable() throws {
+  @Test func photosOfALeftOutShareStayUnavailable() throws {
     let fixture = try library()
     let ids = try fixture.paths()
     #expect(ids.count == 2)
@@ -56,7 +56,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try !fixture.asset("/p/nas/b.jpg").available && fixture.asset("/p/a.jpg").available)
   }
 
-  @Test func rootOfItsOwnTakesItsPhotosOver() throws {
+  @Test func newRootForAShareGetsThePhotosOfTheShare() throws {
     let fixture = try library()
     let ids = try fixture.paths()
     try fixture.give(try #require(ids["/p/nas/b.jpg"]))

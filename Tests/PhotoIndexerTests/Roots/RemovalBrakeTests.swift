@@ -18,7 +18,7 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, files)
   }
 
-  @Test func whatOnlyTheSecondScanMissesStays() throws {
+  @Test func photosMissedByTheSecondScanOnlyStay() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)
     fixture.disk.pass(601)
@@ -31,7 +31,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[380...])).deletedAssets.count == 380)
   }
 
-  @Test func aFewMoreGoWithTheRest() throws {
+  @Test func theSecondScanRemovesAFewMoreMissingPhotos() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)
     fixture.disk.pass(601)
@@ -39,7 +39,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// For example, a slow program fills a drive again. The photos that are still missing may also come back.
-  @Test func whatIsComingBackPutsTheRestOff() throws {
+  @Test func returningPhotosDelayTheRemovalOfTheRest() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[200...])).isEmpty)
     fixture.disk.pass(601)
@@ -68,7 +68,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(!mayBeComplete())
   }
 
-  @Test func otherFilesThatAreMissedInsteadAreASuspicionOfTheirOwn() throws {
+  @Test func otherMissingFilesAreANewSuspicion() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)
     fixture.disk.pass(601)
@@ -94,7 +94,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [150])
   }
 
-  @Test func rescanOfAFolderDoesNotPutOffWhatTheRootLacks() throws {
+  @Test func rescanOfAFolderDoesNotDelayTheRemovalsOfTheRoot() throws {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     let stats = (0..<200).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) }
     try fixture.scan(stats)
@@ -130,7 +130,7 @@ private typealias Fixture = ReconcilerFixture
   enum Interruption: CaseIterable { case offline, incomplete }
 
   @Test(arguments: Interruption.allCases)
-  func aPersonsWordIsForTheScanThatItBegan(interruption: Interruption) throws {
+  func aConfirmationIsForItsOwnScan(interruption: Interruption) throws {
     let fixture = try ReconcilerFixture(grace: .seconds(600))
     try fixture.scan((0..<200).map { ("\($0).jpg", fixture.disk.write("/p/\($0).jpg")) })
     fixture.disk.pass(3_600)
@@ -150,7 +150,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [200])
   }
 
-  @Test func aPersonsWordForAFolderIsForTheDirectoryThatIsFoundThere() throws {
+  @Test func aConfirmedRescanOfAFolderAppliesToTheDirectoryFoundThere() throws {
     let fixture = try ReconcilerFixture()
     let a = fixture.disk.write("/p/x/a.jpg")
     func scan(finds isFound: Bool) throws {
@@ -172,7 +172,7 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  @Test func whatTheBrakeHasLetGoComesBackWithAllThatItHad() throws {
+  @Test func removedPhotosReturnWithTheirUserData() throws {
     let (fixture, files) = try manyFiles()
     let before = try fixture.paths()
     for id in before.values where id.rawValue % 10 == 0 { try fixture.give(id) }

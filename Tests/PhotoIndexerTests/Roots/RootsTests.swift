@@ -36,7 +36,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(since == Self.noon)
   }
 
-  @Test func suspicionOutlivesTheNewsThatItsRootIsOnline() {
+  @Test func suspicionRemainsWhenItsRootComesOnline() {
     var roots = Roots()
     roots.add(7)
     roots.setSuspect(7, Self.suspect)
@@ -48,7 +48,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(!endedAgain)
   }
 
-  @Test func rootThatIsConfiguredAgainIsOfflineUntilItIsLookedAt() throws {
+  @Test func rootThatIsConfiguredAgainIsOfflineUntilItIsScanned() throws {
     var roots = Roots()
     roots.add(7, number: 1)
     roots[7]?.isBlind = true
@@ -100,7 +100,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(roots[7]?.isScanAwaited == false && roots[7]?.isUnconfigured == false)
   }
 
-  @Test func nothingIsLeftOfARootThatIsRemoved() {
+  @Test func removedRootLeavesNoState() {
     var roots = Roots()
     roots.add(7, number: 1)
     roots.setSuspect(7, Self.suspect)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct UnreadablePathsTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  @Test func whatIsListedAgainIsForgottenUntilItIsSaidOnceMore() {
+  @Test func newListingForgetsTheErrorsInItsFolder() {
     var paths = UnreadablePaths()
     for path in ["/p/a", "/p/b", "/p/a/deep", "/q"] { paths.insert(bytes(path), errorNumber: 13, at: 7) }
     paths.insert(bytes("/p/a"), errorNumber: 5, at: 7)
@@ -20,7 +20,7 @@ import Testing
     #expect(paths.isEmpty && paths.first == nil)
   }
 
-  @Test func whatWasInAFolderThatIsGoneIsForgotten() {
+  @Test func errorsInARemovedFolderAreForgotten() {
     var paths = UnreadablePaths()
     for path in ["/p", "/p/a", "/p/gone/b", "/p/gone/c", "/q"] { paths.insert(bytes(path), errorNumber: 13, at: 7) }
     _ = paths.settle()
@@ -32,7 +32,7 @@ import Testing
     #expect(paths.count == 2 && !paths.hasChanged)
   }
 
-  @Test func logIsToldOnceOfEachAndOfFewOfMany() {
+  @Test func logReportsEachPathOnceAndOnlyTheFirstOfMany() {
     var paths = UnreadablePaths()
     for number in 0..<150 { paths.insert(bytes("/p/\(number)"), errorNumber: 13, at: 7) }
     #expect(paths.hasChanged)
@@ -54,7 +54,7 @@ import Testing
     #expect(paths.isEmpty && paths.told.count == 10_000)
   }
 
-  @Test func whatAListingSaysOnceMoreIsSoSinceItWasFirstSaid() {
+  @Test func repeatedErrorKeepsItsFirstTime() {
     var paths = UnreadablePaths()
     paths.insert(bytes("/p/a"), errorNumber: 13, at: 5)
     paths.remove(in: bytes("/p"))

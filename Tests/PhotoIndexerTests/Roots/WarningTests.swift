@@ -14,7 +14,7 @@ import WatchRecords
 @Suite struct WarningTests {
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  @Test func oneFolderThatCannotBeReadIsSaidInTheSingular() async throws {
+  @Test func warningAboutOneUnreadableFolderIsInTheSingular() async throws {
     let fixture = try LibraryFixture()
     try await fixture.begin()
     await fixture.take([.unreadable(directory: 1, name: Self.bytes("x"), errorNumber: 13)])
@@ -31,7 +31,7 @@ import WatchRecords
       ])
   }
 
-  @Test func oneFileTheDiskFailsInIsSaidInTheSingular() async throws {
+  @Test func warningAboutOneFailingFileIsInTheSingular() async throws {
     let fixture = try LibraryFixture()
     await fixture.library.fail(["/pics/a.jpg"])
     #expect(

@@ -18,7 +18,7 @@ import WatchRecords
     #expect(state.fileSystems.count == 1 && state.fileSystems[0] == ("nfs4", 9))
   }
 
-  @Test func zeroTakesAReasonAwayAndSoDoesTheRootsEnd() {
+  @Test func reasonEndsWithACountOfZeroAndWithItsRoot() {
     var state = WatchState()
     state.note(polled: 3, because: .watchLimit, of: 10, in: 1)
     state.note(polled: 0, because: .watchLimit, of: 10, in: 1)

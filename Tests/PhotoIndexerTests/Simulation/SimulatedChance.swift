@@ -31,7 +31,7 @@ struct SimulatedChance {
 
   mutating func next(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let dice = random.below(1000)
-    if dice < 40 { return story(disk) }
+    if dice < 40 { return randomSequence(disk) }
     if dice < 110, let theme = themes.isEmpty ? nil : random.pick(themes) { return themed(theme, disk) }
     if dice < 480 { return person(disk) + (random.chance(70) ? [] : progress()) }
     if dice < 850 { return progress() }
@@ -41,7 +41,7 @@ struct SimulatedChance {
   }
 
   /// Sequences of steps that rarely come about by chance.
-  private mutating func story(_ disk: SimulatedDisk) -> [SimulatedStep] {
+  private mutating func randomSequence(_ disk: SimulatedDisk) -> [SimulatedStep] {
     let (files, _) = disk.everything()
     let root = random.chance(60) ? "/pics" : "/usb"
     let inRoot = files.filter { $0.hasPrefix(root + "/") }

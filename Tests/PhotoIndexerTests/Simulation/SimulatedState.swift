@@ -16,7 +16,7 @@ struct SimulatedState {
 
 extension Library {
   /// Lets the brake hold from four missing photos on.
-  private func lowerBrake() { reconciler.policy.count = RemovalOracle.count }
+  private func lowerRemovalLimits() { reconciler.policy.count = RemovalOracle.count }
 
   /// All photos that a scan missed and that stay for the time being.
   func suspectedAssets() -> Set<AssetID> {
@@ -51,12 +51,12 @@ extension Library {
   }
 
   func simulateTake(_ input: ReadAhead.Input) {
-    lowerBrake()
+    lowerRemovalLimits()
     take(input)
   }
 
   func simulateDue() {
-    lowerBrake()
+    lowerRemovalLimits()
     doWhatIsDue()
     makeProofsNow()
   }

@@ -34,7 +34,7 @@ import Testing
     #expect(judgements.resumed >= 200 * hundreds, "\(judgements)")
   }
 
-  @Test(arguments: [3, 17] as [UInt64]) func oneSeedIsOneStory(seed: UInt64) async throws {
+  @Test(arguments: [3, 17] as [UInt64]) func oneSeedIsOneSequenceOfSteps(seed: UInt64) async throws {
     let first = try await SimulationRun.play(seed: seed, keepsTrace: true)
     let second = try await SimulationRun.play(seed: seed, keepsTrace: true)
     let different = zip(first.trace, second.trace).first { $0 != $1 }

@@ -1,4 +1,4 @@
-/// Which fields of which format are compared (see ``ExifToolTruth/format``). A format is added by a line in the table.
+/// The fields that are compared, for each format (see ``ExifToolTruth/format``). A format is added by a line in the table.
 enum AgreementFields {
   enum Field: String, CaseIterable {
     case date, make, model, lens, flash, latitude, longitude, altitude, orientation, dimensions, duration

@@ -90,7 +90,7 @@ struct ExifToolTruth {
   var exposureSeconds: Double? { positive("ExposureTime") ?? number("EXIF:ShutterSpeedValue") ?? sigma("ExposureTime") }
   var fNumber: Double? { positive("FNumber") ?? number("EXIF:ApertureValue") ?? sigma("FNumber") }
 
-  /// EXIF's, else that of the maker note: the last of Nikon's two, or what ExifTool makes of Canon's.
+  /// EXIF's, else that of the maker note: the last of Nikon's two, or ExifTool's conversion of Canon's.
   var iso: Int? {
     let noted = (text("Nikon:ISO") ?? "").split(separator: " ").last.flatMap { Double($0) }
     for value in [

@@ -136,7 +136,7 @@ private typealias Written = DescriptionSamples
   }
 
   /// The file is read in pieces, and the text is inflated in others. Here, both end at the same byte.
-  @Test func aProfileGoesOnIfItsPiecesEndTogether() throws {
+  @Test func aProfileContinuesIfItsPiecesEndTogether() throws {
     let profile = Self.profile(Self.exif)
     let blanks = [UInt8](repeating: 0x20, count: 50_000)
     let headerEnd = try #require(profile.indices.filter { profile[$0] == 0x0A }.dropFirst(2).first) + 1

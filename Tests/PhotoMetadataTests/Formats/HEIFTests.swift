@@ -116,7 +116,7 @@ private typealias Box = BoxSamples
       ("urn:mpeg:hevc:2015:auxid:2", .depth), ("urn:mpeg:mpegB:cicp:systems:auxiliary:depth", .depth),
       ("urn:com:apple:photo:2020:aux:hdrgainmap", .hdr), ("urn:mpeg:hevc:2015:auxid:1", []),
     ] as [(String, MediaSubtypes)])
-  func auxiliaryImagesTellTheSubtype(type: String, subtypes: MediaSubtypes) throws {
+  func auxiliaryImagesDetermineTheSubtype(type: String, subtypes: MediaSubtypes) throws {
     let file = Box.heif(properties: [Box.ispe(40, 30)], others: [Box.auxC(type)])
     #expect(try facts(of: file, name: "a.heic").mediaSubtypes == subtypes)
   }

@@ -62,7 +62,7 @@ enum MovieSamples {
 
 /// Films in the ISO base media file format, built from its specification.
 @Suite struct MovieTests {
-  @Test func aFilmOfAPhoneHasItsFacts() throws {
+  @Test func aMovieOfAPhoneHasItsMetadata() throws {
     let facts = try facts(of: MovieSamples.film, name: "IMG_0001.MOV")
     #expect(facts.failure == nil && facts.mediaType == .video && facts.contentType == "video/quicktime")
     #expect(facts.durationSeconds == 2.5)
@@ -134,7 +134,7 @@ enum MovieSamples {
     #expect(try facts(of: movie, name: "a.mp4").pixelWidth == 320)
   }
 
-  @Test func soundAloneIsNoVideo() throws {
+  @Test func fileWithAudioOnlyIsNoVideo() throws {
     let sound = Box.movie(["isom"], Box.header(), Box.track(handler: "soun", 0, 0))
     let facts = try facts(of: sound, name: "a.mp4")
     #expect(facts.mediaType == .audio && facts.contentType == "audio/mp4" && facts.failure == nil)

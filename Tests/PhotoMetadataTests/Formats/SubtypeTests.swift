@@ -83,7 +83,7 @@ private typealias Written = DescriptionSamples
       ),
       ("xmp:Rating='3'", directory("<Container:Item Item:Semantic='Original'/>"), []),
     ] as [(String, String, MediaSubtypes)])
-  func marksInXMPTellTheSubtype(attributes: String, properties: String, subtypes: MediaSubtypes) throws {
+  func xmpPropertiesDetermineTheSubtype(attributes: String, properties: String, subtypes: MediaSubtypes) throws {
     let packet = Written.packet(properties, attributes: Self.names + " " + attributes)
     let facts = try facts(of: Written.jpeg(xmp: packet))
     #expect(facts.mediaSubtypes == subtypes)

@@ -33,7 +33,7 @@ private typealias Made = FormatSamples
     }
   }
 
-  @Test func aFileWithSoundOnlyIsNoVideo() throws {
+  @Test func aFileWithAudioOnlyIsNoVideo() throws {
     let facts = try facts(of: Made.matroska(type: 2, video: []), name: "a.mkv")
     #expect(facts.mediaType == .audio && facts.contentType == "audio/x-matroska" && facts.pixelWidth == nil)
   }

@@ -197,7 +197,7 @@ import class Foundation.ProcessInfo
       for _ in 0..<readers { mayEnd.signal() }
       try await group.waitForAll()
     }
-    // The counts that were read for nobody are not kept.
+    // Without observers, the counts that were read are not kept.
     collections.beginObserving()
     _ = try collections.list([.album])
     #expect(collections.countsSinceStart.reads == 2)

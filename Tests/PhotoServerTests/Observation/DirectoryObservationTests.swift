@@ -58,7 +58,7 @@ import Testing
     #expect(fixture.live.commits.readCount == 1 && fixture.differences.counts == .init(made: 4, shared: 8))
   }
 
-  @Test func driveThatGoesAndComesIsOneRangeToEveryObserver() async throws {
+  @Test func everyObserverGetsOneRangeForAnUnmountAndAMount() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(Self.count)
     var all = try await begin(fixture)

@@ -232,7 +232,7 @@ import Testing
     #expect(held.byteCount == 0)
   }
 
-  @Test func observationsThatWereSentTheSameListHoldItOnce() async throws {
+  @Test func observationsOfTheSameListShareIt() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(1_000)
     let held = fixture.live.lists.held

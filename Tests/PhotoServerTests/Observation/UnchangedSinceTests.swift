@@ -92,7 +92,7 @@ import Testing
   }
 
   /// The library does nothing else while it reads the commits, so there is a limit.
-  @Test func tokenFarBackIsRefused() async throws {
+  @Test func tokenBeforeManyCommitsIsRefused() async throws {
     let before = try token()
     try fixture.catalog.write { writer in
       for number in 0..<CatalogReader.mostCheckedCommits {

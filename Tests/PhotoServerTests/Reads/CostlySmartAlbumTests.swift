@@ -95,7 +95,7 @@ import Varlink
   }
 
   /// The time of the whole read, and its cancellation, end the part of an album too.
-  @Test func aPartOfTheWorkEndsWithTheWhole() throws {
+  @Test func theBudgetOfAPartEndsWithTheWholeBudget() throws {
     let whole = WorkBudget(.seconds(60)) { 0 }
     let part = WorkBudget(.seconds(10), within: whole)
     #expect(part.mayGoOn && part.left == .seconds(10))

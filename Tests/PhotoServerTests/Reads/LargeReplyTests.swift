@@ -135,7 +135,7 @@ import Varlink
     }
   }
 
-  @Test func totalsOfManyListsAreNotAllKept() throws {
+  @Test func onlyTheTotalsOfRecentListsAreKept() throws {
     let fixture = try ServerFixture()
     let totals = ListTotals()
     try fixture.catalog.read { reader in

@@ -54,7 +54,7 @@ import Testing
     let reads = ClientReads(threads: threads, peer: fixture.reads.peer)
     let calls = 100
     try await fixture.serving(threads: threads) { path, failures in
-      // This process has one thread. Nothing is read before all calls wait for it, and this reads after their first turn.
+      // This process has one thread. The first read begins after all calls wait, and this one after their first turn.
       let mayEnd = DispatchSemaphore(value: 0)
       async let blocked: Void = reads.run { mayEnd.wait() }
       while threads.begunCount < 1 { await Task.yield() }

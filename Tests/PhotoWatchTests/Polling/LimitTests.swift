@@ -22,7 +22,7 @@ struct LimitTests {
   @Test func directoriesWithoutAWatchAreCountedListedAndPolled() async throws {
     for index in 0..<100 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 50)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.lastPolling == .polling(root: 1, reason: .watchLimit, polled: 66, directories: 101))
     let budget = try #require(session.lastBudget)
     #expect(budget == WatchBudget(watched: 35, allowed: 37, limit: 50, isNamespaceLimit: true))
@@ -30,26 +30,26 @@ struct LimitTests {
     disk.write("d99/new/c.jpg")
     disk.rename("d98", "moved")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     for index in 0..<97 { Disk.removeTree(disk.path("d\(index)")) }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     // Watches are free again, so directories without one get one.
     try await session.take { $0 == .polling(root: 1, reason: .watchLimit, polled: 0, directories: 5) }
     disk.write("d99/d.jpg")
     try await session.take { if case .fileFound = $0 { true } else { false } }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
-  @Test func neverMoreThanItsShareOfWatchesIsTaken() async throws {
+  @Test func watchesStayWithinTheirShare() async throws {
     for index in 0..<60 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 50)
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 36)
     for index in 60..<90 { disk.write("d\(index)/a.jpg") }
     try await session.sync()
     #expect(try Namespace.watchCount(of: session.watcher.processID) == 36)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -70,10 +70,10 @@ struct LimitTests {
     while found < 27 { found += try await session.take(until: isFile).count(where: isFile) }
     for index in 0..<60 { disk.write("d\(index)/c.jpg") }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     try Namespace.set(.watches, 200, of: session.watcher.processID)
     try await session.take { $0 == .polling(root: 1, reason: .watchLimit, polled: 0, directories: 61) }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -88,7 +88,7 @@ struct LimitTests {
         disk.rename("d\((step * 3) % 60)/r\(round)-\(step - 1).jpg", "d\((step * 5) % 60)/m\(round)-\(step).jpg")
       }
       try await session.sync()
-      session.expectTruth([disk.root], "round \(round)")
+      session.expectDiskState([disk.root], "round \(round)")
     }
     await session.watcher.stop()
   }
@@ -103,13 +103,13 @@ struct LimitTests {
     #expect(try Namespace.watchCount(of: first.watcher.processID) == 14)
     let session = try await WatchSession(
       roots: [disk.root], executable: try Namespace.wrapper(disk, joining: first.watcher.processID))
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     let budget = try #require(session.lastBudget)
     #expect(budget.isRefused && budget.allowed == 15 && budget.watched == 5)
     for index in 0..<20 { disk.write("d\(index)/b.jpg") }
     disk.rename("d1", "d2/moved")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await first.watcher.stop()
     // These watches are free now. Watches that other programs release are found when photod-watch asks for them again.
     try await session.take { if case .polling(1, .watchLimit, 8, 21) = $0 { true } else { false } }
@@ -124,12 +124,12 @@ struct LimitTests {
     for index in 0..<20 { disk.write("d\(index)/sub/b.jpg") }
     disk.rename("d3", "d4/moved")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     try Namespace.set(.watches, 200, of: session.watcher.processID)
     try await session.take { $0 == .polling(root: 1, reason: .watchLimit, polled: 0, directories: 41) }
     disk.write("d5/c.jpg")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -157,7 +157,7 @@ struct LimitTests {
     try await session.sync()
     chmod(disk.path("p/d2"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -175,7 +175,7 @@ struct LimitTests {
     try await session.sync()
     chmod(disk.path("p/d2"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -205,7 +205,7 @@ struct LimitTests {
     disk.write("d3/c.jpg")
     disk.write("d26/c.jpg")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -222,13 +222,13 @@ struct LimitTests {
     session.watcher.rescan(root: 1, directory: nil)
     try await session.waitForWatches(disk.root, ["d3"] + (27..<60).map { "d\($0)" })
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
   /// All watched directories changed recently, so watches must not go to and fro. Changes in polled directories are
   /// reported after a look, so each round is another chance for that.
-  @Test func watchesDoNotGoToAndFro() async throws {
+  @Test func watchesDoNotAlternateBetweenDirectories() async throws {
     for index in 0..<60 { disk.write("d\(index)/a.jpg") }
     let session = try await session(watches: 50)
     let before = try Namespace.watches(of: session.watcher.processID)
@@ -243,7 +243,7 @@ struct LimitTests {
       }
     }
     #expect(try Namespace.watches(of: session.watcher.processID) == before)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 }

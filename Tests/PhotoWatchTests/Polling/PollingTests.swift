@@ -17,10 +17,10 @@ struct PollingTests {
     try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .instances, 0))
   }
 
-  @Test func withoutAnInstanceTheStatusSaysSoAndASyncFindsAll() async throws {
+  @Test func withoutAnInstanceTheStatusReportsItAndASyncFindsAllChanges() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let session = try await session()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.lastPolling == .polling(root: 1, reason: .noInstance, polled: 21, directories: 21))
     #expect(session.lastBudget?.instanceError == EMFILE)
     for index in 0..<20 { disk.write("d\(index)/b.jpg") }
@@ -29,7 +29,7 @@ struct PollingTests {
     Disk.removeTree(disk.path("d5"))
     disk.write("new/deep/er/c.jpg")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     // A directory that moved keeps its number.
     let moved = try #require(
       session.records.compactMap { record -> DirectoryNumber? in
@@ -62,7 +62,7 @@ struct PollingTests {
     #expect(!said.contains { if case .directoryMoved = $0 { true } else { false } })
     #expect(said.contains(.directoryGone(number: former, evidence: .scan)))
     #expect(try number(of: "moved") != former)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     #expect(session.deaths.isEmpty)
     await session.watcher.stop()
   }
@@ -80,7 +80,7 @@ struct PollingTests {
       disk.rename("old/d\(index)", "new/d\(index)")
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -95,7 +95,7 @@ struct PollingTests {
       disk.write("d\(index)/new/b.jpg")
     }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -108,7 +108,7 @@ struct PollingTests {
     unlink(disk.path("d/a.jpg"))
     let removed = Array(disk.path("d/a.jpg").utf8)
     try await session.take { _ in session.model.files[removed] == nil }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -142,21 +142,21 @@ struct PollingTests {
     let last = Array(disk.path("slow/d/c.jpg").utf8)
     try await session.take { _ in session.model.files[last] != nil }
     #expect(session.records.count { if case .scanStarted = $0 { true } else { false } } == scans)
-    session.expectTruth([disk.path("slow"), disk.path("fast")])
+    session.expectDiskState([disk.path("slow"), disk.path("fast")])
     await session.watcher.stop()
   }
 
   /// An edit does not change the directory's times.
-  @Test func anEditInPlaceIsSeenBySyncsAndInTime() async throws {
+  @Test func anEditInPlaceIsFoundBySyncsAndPolls() async throws {
     disk.write("d/a.jpg")
     let session = try await session()
     Disk.edit(disk.path("d/a.jpg"), "edited")
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     Disk.edit(disk.path("d/a.jpg"), "edited once more")
     // The first edit may be reported again before.
     try await session.take { if case .fileFound(_, _, let look, _) = $0 { look.byteCount == 16 } else { false } }
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -176,7 +176,7 @@ struct PollingTests {
       }
     }
     #expect(said.contains { if case .directoryGone = $0 { true } else { false } })
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -198,7 +198,7 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
-  @Test func anInstanceThatComesIsUsed() async throws {
+  @Test func anInotifyInstanceIsUsedOnceItIsAvailable() async throws {
     for index in 0..<20 { disk.write("d\(index)/a.jpg") }
     let session = try await session()
     try Namespace.set(.instances, 10, of: session.watcher.processID)
@@ -209,7 +209,7 @@ struct PollingTests {
     try await session.waitForWatches(disk.root, (0..<20).map { $0 == 2 ? "d3/moved" : "d\($0)" })
     #expect(session.lastBudget?.instanceError == 0)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     disk.write("d7/c.jpg")
     let said = try await session.take(until: isFile)
     // An event caused this record, not a listing.
@@ -233,14 +233,14 @@ struct PollingTests {
     #expect(refusals == 1)
     chmod(disk.path("d/e"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     // The same holds for a directory that was read before.
     chmod(disk.path("d/e"), 0)
     disk.write("d/e/c.jpg")
     for _ in 0..<3 { try await session.sync() }
     chmod(disk.path("d/e"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -266,11 +266,11 @@ struct PollingTests {
     // No such record follows for a directory that was entered at last.
     chmod(disk.path("d/f"), 0o755)
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     Glibc.rename(disk.path("d/f"), disk.outside + "/f")
     try await session.sync()
     #expect(left() == [Array("e".utf8)])
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 }

@@ -100,11 +100,11 @@ struct MeasurementTests {
     let removed = ContinuousClock.now - start
     try await session.sync()
     report("removed in \(removed), known \(ContinuousClock.now - start - removed) later")
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
-  @Test func aConsumerThatSleepsThroughMuchMoreThanTheBuffer() async throws {
+  @Test func aConsumerThatPausesWhileTheBufferOverflows() async throws {
     let disk = try Disk()
     for index in 0..<20_000 { disk.write("d\(index % 100)/\(index).jpg") }
     let session = try await WatchSession(roots: [disk.root])
@@ -118,7 +118,7 @@ struct MeasurementTests {
     let fuller = Disk.residentKilobytes(process)
     try await session.take { $0 == .scanEnded(root: 1, request: last, complete: true) }
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     report(
       "photod-watch with nobody reading: \(full) KB, after 20,000 files more \(fuller) KB; then \(session.summary)")
     await session.watcher.stop()
@@ -131,7 +131,7 @@ struct MeasurementTests {
     for index in 0..<100_000 { disk.write("f\(index).jpg") }
     let written = ContinuousClock.now - start
     try await session.sync()
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     let overflows = session.records.count { $0 == .overflow }
     report(
       "100,000 files in one directory written in \(written), known \(ContinuousClock.now - start - written) later, "

@@ -31,7 +31,7 @@ import WatchRecords
     // The scan goes on when records are taken.
     let after = try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
     #expect(Self.files(in: before) + Self.files(in: after) > Self.fileCount)
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 

@@ -65,7 +65,7 @@ struct Storm: Sendable {
       return path
     }
     func content() -> String { String(repeating: "x", count: Int.random(in: 1...64, using: &random)) }
-    func stranger() -> String { outside + "/x\(Int.random(in: 0...30, using: &random))" }
+    func randomOutsidePath() -> String { outside + "/x\(Int.random(in: 0...30, using: &random))" }
 
     switch Double.random(in: 0..<1, using: &random) {
     case ..<0.15: Disk.makeDirectories("\(directory())/\(name())/\(name())/\(name())")
@@ -91,8 +91,8 @@ struct Storm: Sendable {
     case ..<0.61: rename("\(directory())/\(linked())", "\(directory())/\(linked())")
     case ..<0.70: rename("\(directory())/\(file())", "\(directory())/\(file())")
     case ..<0.85: rename("\(directory())/\(name())", "\(directory())/\(name())")
-    case ..<0.90: rename("\(directory())/\(name())", stranger())
-    case ..<0.95: rename(stranger(), "\(directory())/\(name())")
+    case ..<0.90: rename("\(directory())/\(name())", randomOutsidePath())
+    case ..<0.95: rename(randomOutsidePath(), "\(directory())/\(name())")
     case ..<0.96: Disk.removeTree("\(directory())/\(name())")
     case ..<0.965:
       let path = "\(directory())/\(name())"

@@ -22,7 +22,7 @@ import WatchRecords
     let clock = ContinuousClock.now
     try await session.sync()
     let settled = ContinuousClock.now - clock
-    session.expectTruth([disk.root], "seed \(seed)")
+    session.expectDiskState([disk.root], "seed \(seed)")
     report("storm seed \(seed): \(count) operations, \(session.summary), synced in \(settled)")
     await session.watcher.stop()
   }
@@ -42,7 +42,7 @@ import WatchRecords
     let clock = ContinuousClock.now
     try await session.sync()
     let settled = ContinuousClock.now - clock
-    session.expectTruth([disk.root], "seed \(seed)")
+    session.expectDiskState([disk.root], "seed \(seed)")
     report("storm with few \(limit), seed \(seed): \(count) operations, \(session.summary), synced in \(settled)")
     await session.watcher.stop()
   }
@@ -62,7 +62,7 @@ import WatchRecords
       try await session.sync()
     }
     try await session.sync()
-    session.expectTruth([disk.root], "seed \(seed)")
+    session.expectDiskState([disk.root], "seed \(seed)")
     report("storm under a changing limit, seed \(seed): \(count) operations, \(session.summary)")
     await session.watcher.stop()
   }
@@ -81,7 +81,7 @@ import WatchRecords
     let count = await operations
     let said = try await session.sync()
     #expect(said.contains(.overflow))
-    session.expectTruth([disk.root], "seed \(seed)")
+    session.expectDiskState([disk.root], "seed \(seed)")
     report("overflow seed \(seed): \(count) operations, \(session.summary)")
     await session.watcher.stop()
   }
@@ -110,7 +110,7 @@ import WatchRecords
     }
     try await session.sync()
     #expect(session.deaths.isEmpty, "\(session.deaths)")
-    session.expectTruth([disk.root])
+    session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
 
@@ -128,7 +128,7 @@ import WatchRecords
     try await session.sync()
     #expect(session.model.synced.contains(1 << 40))
     #expect(session.watcher.processID != process)
-    session.expectTruth([disk.root], "seed \(seed)")
+    session.expectDiskState([disk.root], "seed \(seed)")
     report("kill seed \(seed): \(count) operations, \(session.summary)")
     await session.watcher.stop()
   }

@@ -5,7 +5,7 @@ import Testing
 
 extension WatchSession {
   /// Expects that the model agrees with an independent walk of the disk.
-  func expectTruth(
+  func expectDiskState(
     _ tops: [String], _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     var files: [[UInt8]: Disk.Truth] = [:]

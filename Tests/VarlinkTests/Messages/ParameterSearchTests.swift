@@ -26,7 +26,7 @@ struct ParameterSearchTests {
     // A value of another type is left to decoding.
     (#"{"note":[1,2,3],"numbers":"long","items":{"name":"abcde"}}"#, nil),
   ])
-  func firstFaultIsNamed(_ text: String, _ expected: String?) throws {
+  func errorNamesTheFirstWrongParameter(_ text: String, _ expected: String?) throws {
     #expect(try fault(in: text) == expected)
   }
 

@@ -128,7 +128,7 @@ struct MessageFramerTests {
     #expect(framer.pending.storageCapacity <= 2 * length + 16, "\(length)")
   }
 
-  @Test func anEndlessMessageIsGivenUp() {
+  @Test func anEndlessMessageEndsTheConnection() {
     for chunk in [1, 7, 64, 1000] {
       let found = frames([UInt8](repeating: 1, count: 1000), chunk: chunk, maximum: 10)
       // A chunk that is read at once may exceed the limit.

@@ -24,7 +24,7 @@ struct ShorthandTests {
     ("2024-07-21..2024", "creationDate >= '2024-07-21' AND creationDate < '2025-01-01'"),
     ("9999", "creationDate >= '9999-01-01'"), ("..9999", "creationDate != nil"),
   ])
-  func takenMeansASpanOfDays(argument: String, expected: String) throws {
+  func takenIsASpanOfDays(argument: String, expected: String) throws {
     #expect(try TakenArgument(argument).predicate == expected)
     _ = try Predicate(parsing: expected)
   }
@@ -51,7 +51,7 @@ struct ShorthandTests {
     ("7d", "2024-02-24", "2024-03-02"), ("366d", "2023-03-02", "2024-03-02"),
     ("2024-02..yesterday", "2024-02-01", "2024-03-01"),
   ])
-  func daysNearTodayDependOnTheDayOfThisComputer(argument: String, first: String, after: String) throws {
+  func todayAndYesterdayAreDaysInTheTimeZoneOfTheComputer(argument: String, first: String, after: String) throws {
     let span = try TakenArgument(argument, today: "2024-03-01")
     #expect(span.firstDay == first && span.dayAfter == after)
   }

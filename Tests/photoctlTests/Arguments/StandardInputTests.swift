@@ -47,7 +47,7 @@ struct StandardInputTests {
     #expect(failure?.problem == "line 2 of standard input begins like JSON, and is no asset")
   }
 
-  @Test func entriesThatCanBeNoPathAreNamed() throws {
+  @Test func errorNamesEachEntryThatIsNoPath() throws {
     let ended = #expect(throws: Failure.self) { try names("1\n/p/a.jpg\0/p/b.jpg\0") }
     #expect(ended?.problem == "line 2 of standard input contains a NUL")
     let long = Array(repeating: UInt8(ascii: "a"), count: 70_000)

@@ -5,7 +5,7 @@ _photoctl() {
   local -a lines values shown suffix
   local line program=${(Q)words[1]}
   program=${program/#\~\//$HOME/}
-  lines=("${(@f)$("$program" ---complete zsh "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}")
+  lines=("${(@f)$("$program" ---complete zsh "${(@Q)words[1,CURRENT-1]}" "${QIPREFIX#\$}$PREFIX" 2>/dev/null)}")
   case $lines[1] in
     files) compset -P '--*='; _files; return ;;
     folders) compset -P '--*='; _files -/; return ;;

@@ -18,7 +18,8 @@ struct AlbumsListCommand: AsyncParsableCommand {
       org.photod.library. The first lines are the list itself.
 
       FIELDS
-        id kind subtype title parentID path count totalCount keyAssetID startDate endDate query problem
+        id kind subtype title parentID path count totalCount keyAssetID startDate
+        endDate query problem
 
       EXAMPLES
         photoctl albums

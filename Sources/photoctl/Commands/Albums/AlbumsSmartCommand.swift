@@ -16,7 +16,7 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl albums smart "Best of 2024" --taken 2024 --rating 4
         photoctl albums smart Beach beach --in Trips
-        photoctl albums smart Longest --type video --sort durationSeconds:desc --limit 20
+        photoctl albums smart Long --type video --sort durationSeconds:desc --limit 9
         photoctl albums smart --edit "Best of 2024" --taken 2024 --rating 5 --dry-run
       """)
 

@@ -22,7 +22,7 @@ struct WatchExecution {
   private let file: StateFile
   /// The photos to handle; nil for all.
   private let filter: FilterOptions?
-  /// Where the first run begins; nil for now.
+  /// The token at which the first run begins; nil for the current one.
   private let start: String?
   /// All commits up to this token are handled.
   private(set) var token: String?

@@ -7,7 +7,7 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Prints your edits and albums as JSON lines, for another library.",
     discussion: """
-      It prints everything that you said about your photos: favorites, hidden photos, ratings, titles, captions, \
+      It prints all data that you gave your photos: favorites, hidden photos, ratings, titles, captions, \
       keywords, dates and places that you typed, albums with their order and cover, smart albums, and folders of albums. \
       It prints nothing that photod reads from the files, and no photos. `photoctl import` reads it.
 

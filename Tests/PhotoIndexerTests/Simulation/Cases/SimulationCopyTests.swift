@@ -3,7 +3,7 @@ import Testing
 /// Failures with equal photos that the simulation found. Each script is shrunk to a few steps.
 @Suite struct SimulationCopyTests {
   /// The copy was renamed before its drive was mounted anew. When all files are hashed, its former asset is deleted.
-  @Test func photoInItsPlaceIsNotItsCopyThatWasRenamedUnseen() async throws {
+  @Test func photoIsNotReplacedByItsCopyThatWasRenamedUnseen() async throws {
     try await expectPasses(
       main: .old, usb: .fat,
       [
@@ -15,7 +15,7 @@ import Testing
   }
 
   /// The copy moves over the photo while photod is stopped, and is hashed in its new place.
-  @Test func copyThatReplacesItsOriginalUnseenKeepsItsId() async throws {
+  @Test func copyThatReplacesItsOriginalUnseenKeepsItsIdentifier() async throws {
     try await expectPasses(
       usb: .fat,
       [
@@ -99,7 +99,7 @@ import Testing
 
   /// The photo comes and leaves between two settled states. Its root is not configured when it leaves, so the library
   /// finds that later, and takes the equal photo for its copy.
-  @Test func equalPhotoMayBeTheCopyOfOneThatLeftARootOutOfSight() async throws {
+  @Test func equalPhotoMayBeTheCopyOfOneRemovedFromAnUnconfiguredRoot() async throws {
     try await expectPasses(
       main: .old, usb: .fat,
       [

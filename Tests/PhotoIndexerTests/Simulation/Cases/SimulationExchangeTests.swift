@@ -97,7 +97,7 @@ import Testing
       ])
   }
 
-  @Test func pageThatIsScannedAnewAndExchangedIsToldToHaveOtherMetadata() async throws {
+  @Test func exchangedPageThatWasScannedAnewChangesItsMetadata() async throws {
     try await expectPasses(
       usb: .fat,
       [

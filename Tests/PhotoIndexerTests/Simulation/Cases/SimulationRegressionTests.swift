@@ -7,7 +7,7 @@ import Testing
       usb: .fat, [.makeDirectory("/usb/y"), .write("/usb/y/d.jpg"), .settle, .unmount("/usb"), .settle])
   }
 
-  @Test func anotherStickIsNotTaken() async throws {
+  @Test func anotherDriveAtTheMountPointIsNotAccepted() async throws {
     try await expectPasses(
       usb: .fat,
       [
@@ -53,7 +53,7 @@ import Testing
     try await expectPasses([.begin("/pics/a.jpg"), .setClock(days: -400), .settle])
   }
 
-  @Test func unreadFileOfAnAbsentDriveWakesNobody() async throws {
+  @Test func unreadFileOfAnOfflineDriveCausesNoWork() async throws {
     try await expectPasses([
       .settle, .write("/usb/b.jpg"), .watch(events: 4, listings: 1), .unmount("/usb"), .settle,
     ])
@@ -66,7 +66,7 @@ import Testing
     ])
   }
 
-  @Test func folderThatWaitsForItsPlaceIsToldOf() async throws {
+  @Test func parkedFolderCausesAChange() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .settle, .rename("/pics/x", to: "/inbox/y"),
       .makeDirectory("/pics/x"), .settle,
@@ -108,7 +108,7 @@ import Testing
     ])
   }
 
-  @Test func photoThatComesBackUnreadIsSaidToDiffer() async throws {
+  @Test func returnedPhotoWithoutARereadHasChangedContent() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .write("/pics/x/c.jpg"), .write("/pics/d.jpg"), .settle,
       .exchange("/pics/x/c.jpg", with: "/pics/d.jpg"), .watch(events: 6, listings: 0),
@@ -127,14 +127,14 @@ import Testing
       ])
   }
 
-  @Test func driveThatIsAwayIsNotSpokenOfWhenItsRootIsConfiguredNoLonger() async throws {
+  @Test func unmountedDriveOfARemovedRootCausesNoWarning() async throws {
     try await expectPasses([
       .write("/usb/d.jpg"), .settle, .unmount("/usb"), .settle, .roots(["/pics"]), .settle,
       .roots(["/pics", "/usb"]), .mount(1, at: "/usb"), .settle,
     ])
   }
 
-  @Test func photosThatLeaveByAWatchedFolderAreNotTheScans() async throws {
+  @Test func photosThatLeaveWithAWatchedFolderAreNotMissingInTheScan() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/c.jpg"), .write("/pics/x/b.jpg"),
       .write("/pics/y/c.jpg"), .write("/pics/y/b.jpg"), .start, .watch(events: 1000, listings: 1000),
@@ -171,7 +171,7 @@ import Testing
     ])
   }
 
-  @Test func photoThatGoesOnInARootThatIsConfiguredNoLongerIsSaidToBeUnavailable() async throws {
+  @Test func photoThatMovesToARemovedRootIsUnavailable() async throws {
     try await expectPasses(
       usb: .old,
       [
@@ -181,21 +181,21 @@ import Testing
       ])
   }
 
-  @Test func rootThatAPersonMovesToAnotherDriveIsThere() async throws {
+  @Test func rootThatAPersonMovesToAnotherDriveIsOnline() async throws {
     try await expectPasses([
       .settle, .unmount("/usb"), .watch(events: 6, listings: 2), .take(2, records: 3),
       .rescan("/usb", confirm: true), .settle,
     ])
   }
 
-  @Test func photosOfAFolderThatCouldNotBeEnteredGoWithIt() async throws {
+  @Test func photosOfAForbiddenFolderAreRemovedWithIt() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .write("/pics/x/e.jpg"), .settle, .deny("/pics/x"), .kill, .settle,
       .rename("/pics/x", to: "/inbox/x"), .settle,
     ])
   }
 
-  @Test func photosOfAFolderThatCanBeEnteredNowhereGo() async throws {
+  @Test func photosOfAForbiddenFolderThatWasMovedAreRemoved() async throws {
     try await expectPasses(
       usb: .old,
       [
@@ -205,7 +205,7 @@ import Testing
       ])
   }
 
-  @Test func photosOfADeniedFolderGoAfterAFailedCommit() async throws {
+  @Test func photosOfAForbiddenFolderAreRemovedAfterAFailedCommit() async throws {
     try await expectPasses(
       usb: .fat,
       [
@@ -216,7 +216,7 @@ import Testing
       ])
   }
 
-  @Test func folderThatIsDeniedAndRenamedWhileItIsScannedIsNotWhereItWas() async throws {
+  @Test func folderThatIsForbiddenAndRenamedDuringAScanLeavesItsOldPath() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .write("/pics/x/a.jpg"), .settle, .watcherDies(losing: 5), .watcherStarts,
       .deny("/pics/x"), .watch(events: 4, listings: 2), .rename("/pics/x", to: "/pics/z"), .settle,
@@ -235,7 +235,7 @@ import Testing
       ])
   }
 
-  @Test func photosThatMoveToABareMountPointAreNotTheScans() async throws {
+  @Test func photosThatMoveToAnEmptyMountPointAreNotMissingInTheScan() async throws {
     try await expectPasses(
       usb: .fat,
       [
@@ -269,7 +269,7 @@ import Testing
   // MARK: Suspicion
 
   /// Photos that the first scan missed are suspect. If the second scan misses that many more, a new suspicion begins.
-  @Test func moreThatIsMissingAtTheSecondScanIsNotRemovedWithTheRest() async throws {
+  @Test func manyMorePhotosMissingAtTheSecondScanAreANewSuspicion() async throws {
     let names = (0..<14).map { "/pics/\($0).jpg" }
     let look: [SimulatedStep] = [
       .overflow, .watch(events: 1000, listings: 1000), .pass(milliseconds: 30),
@@ -286,7 +286,7 @@ import Testing
   // MARK: Patterns of the configuration
 
   /// When the pattern came, the file was only created. It would have been looked up after its last write.
-  @Test func aFileThatRestsWhenAPatternKeepsItOutStaysOut() async throws {
+  @Test func aDebouncedFileStaysIgnoredAfterANewPattern() async throws {
     try await expectPasses([
       .start, .settle, .begin("/pics/b.jpg"), .watch(events: 1000, listings: 1000), .ignore(["b.jpg"]), .settle,
     ])
@@ -302,7 +302,8 @@ import Testing
 
   // MARK: Another file system
 
-  @Test(arguments: SimulatedDisk.Kind.allCases) func aPhotoThatIsCarriedToAnotherDriveIsTheSame(usb: SimulatedDisk.Kind)
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func aPhotoThatIsMovedToAnotherDriveKeepsItsIdentifier(usb: SimulatedDisk.Kind)
     async throws
   {
     try await expectPasses(
@@ -454,7 +455,7 @@ import Testing
     ])
   }
 
-  @Test func driveThatIsNotThereIsTakenForNothingWhereItsRootIsConfiguredNoLonger() async throws {
+  @Test func unmountedDriveOfARemovedRootIsNoOtherVolume() async throws {
     try await expectPasses(
       usb: .fat,
       [
@@ -472,7 +473,7 @@ import Testing
       ])
   }
 
-  @Test func emptyFileThatIsRenamedOverAPhotoAndOnIsNone() async throws {
+  @Test func emptyFileThatIsRenamedTwiceIsNoPhoto() async throws {
     try await expectPasses(
       main: .old, usb: .fat,
       [

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: SimulatedDisk.Kind.allCases)
-  func photoThatIsRenamedOverANewOneAndOnKeepsItsIdFromTheNextOne(usb: SimulatedDisk.Kind) async throws {
+  func photoThatIsRenamedTwiceOverANewOneKeepsItsIdentifier(usb: SimulatedDisk.Kind) async throws {
     try await expectPasses(
       usb: usb,
       [
@@ -33,7 +33,7 @@ import Testing
       ])
   }
 
-  @Test func copyOfAPhotoThatWasMovedToTheBareMountPointMayGoOnForIt() async throws {
+  @Test func copyOfAPhotoThatWasMovedToTheEmptyMountPointMayGetItsIdentifier() async throws {
     try await expectPasses(
       usb: .old,
       [
@@ -176,7 +176,7 @@ import Testing
   }
 
   /// The watcher reads both renames six seconds after the save.
-  @Test(arguments: [1000, 6000]) func saveThatNoTimeTellsMayBeANewPhoto(milliseconds: Int) async throws {
+  @Test(arguments: [1000, 6000]) func saveWithoutATelltaleTimeMayBeANewPhoto(milliseconds: Int) async throws {
     try await expectPasses([
       .write("/pics/a.jpg"), .settle, .write("/pics/new.jpg"), .watch(events: 1000, listings: 1000),
       .replace("/pics/a.jpg", by: "/pics/new.jpg"), .pass(milliseconds: milliseconds),

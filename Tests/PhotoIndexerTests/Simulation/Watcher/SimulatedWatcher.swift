@@ -153,6 +153,6 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
       }
     }
     endScans()
-    sayDueSyncs()
+    sendDueSyncs()
   }
 }

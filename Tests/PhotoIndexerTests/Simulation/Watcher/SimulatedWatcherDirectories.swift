@@ -68,10 +68,10 @@ extension SimulatedWatcher {
     } else {
       nodes[parent]!.unentered.insert(name)
     }
-    say(.unreadable(directory: parent, name: SimulatedName.bytes(name), errorNumber: error.number))
+    send(.unreadable(directory: parent, name: SimulatedName.bytes(name), errorNumber: error.number))
   }
 
-  func sayUnenteredGone(_ name: String, from number: DirectoryNumber) {
+  func sendUnenteredGone(_ name: String, from number: DirectoryNumber) {
     guard nodes[number]!.unentered.contains(name) else { return }
     note(Place(directory: number, name: name), onlyCreated: false, event: .none)
   }
@@ -106,7 +106,7 @@ extension SimulatedWatcher {
     let number = lastNumber
     nodes[number] = Node(key: key, identity: identity, parent: parent, name: name, root: 0, watch: watch)
     if let watch { byWatch[watch] = number }
-    say(
+    send(
       .directoryFound(
         number: number, parent: parent, root: root(of: number), name: SimulatedName.bytes(name), identity: identity))
     requestListing(
@@ -129,7 +129,7 @@ extension SimulatedWatcher {
       nodes[known]!.parent = parent
       nodes[known]!.name = name
       nodes[known]!.isDisplaced = false
-      say(.directoryMoved(number: known, parent: parent, name: SimulatedName.bytes(name)))
+      send(.directoryMoved(number: known, parent: parent, name: SimulatedName.bytes(name)))
       // Patterns about paths may match other names below it now.
       if rules.needsFolder { isRecursive = true }
       scan = scan ?? scanBefore
@@ -175,7 +175,7 @@ extension SimulatedWatcher {
 
   func drop(_ number: DirectoryNumber, _ evidence: Evidence) {
     forget(number)
-    say(.directoryGone(number: number, evidence: evidence))
+    send(.directoryGone(number: number, evidence: evidence))
   }
 
   func forget(_ top: DirectoryNumber) {

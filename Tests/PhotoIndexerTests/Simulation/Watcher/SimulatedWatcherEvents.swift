@@ -7,7 +7,7 @@ extension SimulatedWatcher {
     stamp = eventCount
     switch event.kind {
     case .overflow:
-      say(.overflow)
+      send(.overflow)
       hasOverflowed = true
       for id in scans.keys { scans[id]!.isComplete = false }
       for index in syncs.indices where !syncs[index].isSeen { syncs[index].isLost = true }
@@ -80,9 +80,9 @@ extension SimulatedWatcher {
       if let child {
         markMissing(child, isPolling ? .scan : .event)
       } else {
-        sayUnenteredGone(event.name, from: number)
+        sendUnenteredGone(event.name, from: number)
       }
-    case .delete: if let child { markMissing(child, .event) } else { sayUnenteredGone(event.name, from: number) }
+    case .delete: if let child { markMissing(child, .event) } else { sendUnenteredGone(event.name, from: number) }
     case .attributes:
       if let child {
         if nodes[child]!.isIncomplete { requestListing(child, .scan, isRecursive: true) }
@@ -147,7 +147,7 @@ extension SimulatedWatcher {
     looks = []
     for entry in entries {
       stamp = entry.stamp
-      sayTruth(entry.place, onlyCreated: entry.onlyCreated, entry.event)
+      sendFileState(entry.place, onlyCreated: entry.onlyCreated, entry.event)
     }
     stamp = eventCount
   }
@@ -168,7 +168,7 @@ extension SimulatedWatcher {
 
   func isWatched(_ place: Place) -> Bool { nodes[place.directory].map { !$0.ignoresContents } ?? false }
 
-  private func sayTruth(_ place: Place, onlyCreated: Bool, _ event: FileEvent) {
+  private func sendFileState(_ place: Place, onlyCreated: Bool, _ event: FileEvent) {
     guard isWatched(place), let look = look(place) else { return }
     switch look {
     case .success(let seen?):
@@ -178,12 +178,12 @@ extension SimulatedWatcher {
           checkAt: now + Self.restTime, byteCount: seen.stat.byteCount, modificationTime: seen.stat.modificationTime,
           event: event, stamp: stamp)
       } else {
-        say(
+        send(
           .fileFound(
             directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat, event: event))
       }
     case .success(nil), .failure:
-      if !onlyCreated { say(.fileGone(directory: place.directory, name: SimulatedName.bytes(place.name))) }
+      if !onlyCreated { send(.fileGone(directory: place.directory, name: SimulatedName.bytes(place.name))) }
     }
   }
 
@@ -197,7 +197,7 @@ extension SimulatedWatcher {
       if (seen.stat.byteCount, seen.stat.modificationTime) == (entry.byteCount, entry.modificationTime)
         || entry.stamp <= forced
       {
-        say(
+        send(
           .fileFound(
             directory: place.directory, name: SimulatedName.bytes(place.name), stat: seen.stat, event: entry.event))
       } else {

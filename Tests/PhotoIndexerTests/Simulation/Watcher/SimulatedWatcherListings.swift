@@ -32,7 +32,7 @@ extension SimulatedWatcher {
     let key: SimulatedDisk.NodeKey
     switch open(number) {
     case .success(let opened): key = opened
-    case .failure(.denied): return giveUp(number, request)
+    case .failure(.denied): return endListing(number, request)
     case .failure:
       request.isDoubtful = true
       request.attempts = 0
@@ -67,22 +67,22 @@ extension SimulatedWatcher {
         && isIgnored(name, isDirectory: entry.photo == 0, in: number)
     }.map(\.key)
     let hasMarker = entries.contains { $0.key == ".nomedia" }
-    say(.listingStarted(number: number, evidence: request.evidence))
+    send(.listingStarted(number: number, evidence: request.evidence))
     if hasMarker {
-      say(.ignored(directory: number, name: []))
+      send(.ignored(directory: number, name: []))
     } else {
       for name in nodes[number]!.unentered.sorted() where !entries.contains(where: { $0.key == name }) {
-        say(.fileGone(directory: number, name: SimulatedName.bytes(name)))
+        send(.fileGone(directory: number, name: SimulatedName.bytes(name)))
       }
       nodes[number]!.unentered = []
-      for name in ignored { say(.ignored(directory: number, name: SimulatedName.bytes(name))) }
+      for name in ignored { send(.ignored(directory: number, name: SimulatedName.bytes(name))) }
       for (name, entry) in entries where entry.photo != 0 && wantsFile(name, in: number) {
         let file = SimulatedDisk.NodeKey(volume: key.volume, inode: entry.inode)
-        say(.fileFound(directory: number, name: SimulatedName.bytes(name), stat: disk.fileStat(file)))
+        send(.fileFound(directory: number, name: SimulatedName.bytes(name), stat: disk.fileStat(file)))
       }
     }
     nodes[number]!.isIncomplete = false
-    say(.listingEnded(number: number, complete: true))
+    send(.listingEnded(number: number, complete: true))
     if nodes[number]!.watch == nil {
       let node = disk.node(key)
       nodes[number]!.listedTimes = [node.modificationTime, node.changeTime]
@@ -116,10 +116,10 @@ extension SimulatedWatcher {
     }
   }
 
-  private func giveUp(_ number: DirectoryNumber, _ request: Request) {
+  private func endListing(_ number: DirectoryNumber, _ request: Request) {
     nodes[number]!.isIncomplete = true
     let node = nodes[number]!
-    say(
+    send(
       .unreadable(
         directory: node.parent == 0 ? number : node.parent, name: SimulatedName.bytes(node.name), errorNumber: 13))
     requests[number] = nil
@@ -136,7 +136,7 @@ extension SimulatedWatcher {
         request.isDoubtful = false
         requests[number] = request
         ready.append(number)
-      case .failure(.denied): giveUp(number, request)
+      case .failure(.denied): endListing(number, request)
       case .failure:
         request.attempts += 1
         guard nodes[number]!.parent != 0 else {
@@ -148,7 +148,7 @@ extension SimulatedWatcher {
         request.retryAt = now + 20 * milliseconds * Int64(min(request.attempts, 50))
         requests[number] = request
         if request.attempts >= 3, !hasMissing(at: number) { relistAncestor(of: number, request.stamp) }
-        if request.attempts >= 21 { giveUp(number, request) }
+        if request.attempts >= 21 { endListing(number, request) }
       }
     }
   }

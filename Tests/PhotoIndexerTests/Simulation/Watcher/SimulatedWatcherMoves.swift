@@ -23,7 +23,7 @@ extension SimulatedWatcher {
     cancelLooks(place)
     var stat: FileStat?
     if case .success(let seen?)? = look(place) { stat = seen.stat }
-    say(
+    send(
       .fileMoved(
         from: departure.place.directory, fromName: SimulatedName.bytes(departure.place.name), to: place.directory,
         toName: SimulatedName.bytes(place.name), stat: stat,

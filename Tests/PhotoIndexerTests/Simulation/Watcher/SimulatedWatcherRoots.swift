@@ -24,17 +24,17 @@ extension SimulatedWatcher {
     nodes[top] = Node(key: key, identity: disk.identity(key), parent: 0, name: "", root: number, watch: watch)
     if let watch { byWatch[watch] = top }
     roots[number]!.top = top
-    roots[number]!.saidError = nil
-    say(
+    roots[number]!.reportedError = nil
+    send(
       .directoryFound(
         number: top, parent: 0, root: number, name: SimulatedName.bytes(root.path), identity: disk.identity(key)))
     startScan(number, 0, reason, nil)
   }
 
   private func stayOffline(_ number: UInt16, _ error: Int32) {
-    guard roots[number]!.saidError != error else { return }
-    roots[number]!.saidError = error
-    say(.rootOffline(root: number, errorNumber: error))
+    guard roots[number]!.reportedError != error else { return }
+    roots[number]!.reportedError = error
+    send(.rootOffline(root: number, errorNumber: error))
   }
 
   func loseRoot(_ number: UInt16, _ error: Int32) {
@@ -54,8 +54,8 @@ extension SimulatedWatcher {
 
   func beginRescan(_ number: UInt16, _ directory: DirectoryNumber?, _ request: UInt32) {
     guard roots[number]?.top != nil else {
-      say(.scanStarted(root: number, request: request, reason: .rescan))
-      say(.scanEnded(root: number, request: request, complete: false))
+      send(.scanStarted(root: number, request: request, reason: .rescan))
+      send(.scanEnded(root: number, request: request, complete: false))
       return
     }
     startScan(number, request, .rescan, directory)
@@ -69,7 +69,7 @@ extension SimulatedWatcher {
     lastScan += 1
     scans[lastScan] = Scan(root: number, request: request)
     roots[number]!.activeScan = lastScan
-    say(.scanStarted(root: number, request: request, reason: reason))
+    send(.scanStarted(root: number, request: request, reason: reason))
     if let start = directory.map({ subtree(top).contains($0) ? $0 : nil }) ?? top {
       requestListing(start, .scan, scan: lastScan, isRecursive: true)
     } else {
@@ -84,7 +84,7 @@ extension SimulatedWatcher {
     for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
       scans[id] = nil
       roots[scan.root]!.activeScan = nil
-      say(.scanEnded(root: scan.root, request: scan.request, complete: scan.isComplete))
+      send(.scanEnded(root: scan.root, request: scan.request, complete: scan.isComplete))
       guard let order = roots[scan.root]!.waiting.first else { continue }
       roots[scan.root]!.waiting.removeFirst()
       startScan(scan.root, order.request, order.reason, order.directory)
@@ -96,11 +96,11 @@ extension SimulatedWatcher {
     roots[number]!.waiting = []
     if let id = root.activeScan, let scan = scans.removeValue(forKey: id) {
       roots[number]!.activeScan = nil
-      say(.scanEnded(root: number, request: scan.request, complete: false))
+      send(.scanEnded(root: number, request: scan.request, complete: false))
     }
     for order in root.waiting where order.request != 0 {
-      say(.scanStarted(root: number, request: order.request, reason: order.reason))
-      say(.scanEnded(root: number, request: order.request, complete: false))
+      send(.scanStarted(root: number, request: order.request, reason: order.reason))
+      send(.scanEnded(root: number, request: order.request, complete: false))
     }
   }
 }

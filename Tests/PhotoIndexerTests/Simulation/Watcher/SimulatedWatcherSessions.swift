@@ -62,7 +62,7 @@ extension SimulatedWatcher {
     return .batch(Array(records.prefix(limit)))
   }
 
-  func say(_ record: WatchRecord) {
+  func send(_ record: WatchRecord) {
     switch record {
     case .synced(let number): openSyncs.removeAll { $0 == number }
     case .scanEnded(_, let request, _): openRescans[request] = nil

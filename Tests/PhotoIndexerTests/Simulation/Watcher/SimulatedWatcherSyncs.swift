@@ -9,13 +9,13 @@ extension SimulatedWatcher {
 
   var forcedStamp: Int { syncs.filter(\.isSeen).map(\.stamp).max() ?? 0 }
 
-  func sayDueSyncs() {
+  func sendDueSyncs() {
     guard forcedStamp > 0, !hasOverflowed, scans.isEmpty else { return }
     flushLooks()
     let waiting =
       held.values.map(\.stamp) + missing.values.map(\.stamp) + fresh.values.map(\.stamp) + requests.values.map(\.stamp)
     let oldest = waiting.min() ?? Int.max
-    for sync in syncs where sync.isSeen && sync.stamp < oldest { say(.synced(number: sync.number)) }
+    for sync in syncs where sync.isSeen && sync.stamp < oldest { send(.synced(number: sync.number)) }
     syncs.removeAll { $0.isSeen && $0.stamp < oldest }
   }
 }

@@ -28,7 +28,7 @@ extension SimulatedWatcher {
   struct Root {
     let path: String
     var top: DirectoryNumber?
-    var saidError: Int32?
+    var reportedError: Int32?
     var activeScan: Int?
     var waiting: [(request: UInt32, reason: ScanReason, directory: DirectoryNumber?)] = []
   }
