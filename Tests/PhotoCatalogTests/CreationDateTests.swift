@@ -149,7 +149,7 @@ import Testing
           sql: """
             INSERT INTO resource (directory_id, name, asset_id, position, kind, content_type, byte_count,
               modification_time, change_time, inode, birth_time, read_time) VALUES (1, ?, ?, 0, 0, ?, 5, 1, 1, 1, 1, 1)
-            """, arguments: [name, id, id == 4 ? "image/heic" : "image/jpeg"])
+            """, arguments: [name, id, id == 4 ? "image/heic" : id == 3 ? "image/gif" : "image/jpeg"])
       }
     }
     let token = old.token(1)
