@@ -47,7 +47,7 @@ private typealias Made = FormatSamples
   }
 
   /// One of these offsets is the smallest integer in minutes, which has no absolute value.
-  @Test(arguments: [5.534_023e20, -5.534_023e20, 86_400, -86_400, 1e30, .infinity] as [Float])
+  @Test(arguments: [0x1.Ep68, -0x1.Ep68, 86_400, -86_400, 1e30, .infinity] as [Float])
   func offsetOutOfReachIsIgnored(_ offset: Float) throws {
     let facts = try facts(
       of: Made.openEXR([
