@@ -40,15 +40,34 @@ import Testing
 
     try await place([ids[0]], in: album)
     try await place(ids.reversed(), in: album)
-    #expect(try await undoableChanges(fixture).map(\.id) == [Int(first)])
+    // It stays the last change, so that nobody undoes the one before it instead.
+    #expect(try await undoableChanges(fixture).map(\.id) == [Int(id), Int(first)])
     let message =
       "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 edits and places of photos."
     await #expect(throws: LibraryError.changeRejected(requestIndex: 0, message: message)) {
       try await fixture.library.undoChange(id, clientName: "a")
     }
-    // A change after it is another one.
-    _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "a")
-    #expect(try await undoableChanges(fixture).count == 2)
+    // A change after it is another one. A later call of the group still belongs to it.
+    _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "b")
+    try await place([ids[0]], in: album)
+    let last = try await undoableChanges(fixture)
+    #expect(last.map(\.origin) == ["client:b", "client:a", "client:a"])
+    #expect(last.map(\.problem) == [nil, message, nil] && last[1].collections == ["Rome"])
+    _ = try await fixture.library.undoChange(Int64(last[0].id), clientName: "b")
+    #expect(try await undoableChanges(fixture).map(\.id) == [Int(id), Int(first)])
+  }
+
+  /// A call that is too large without any other.
+  @Test func largeCallThatOnlyEditsPhotosIsListed() async throws {
+    let more = try fixture.insert(UndoLog.mostWork)
+    for part in [more[...], ids[...]] {
+      let edits = stride(from: 0, to: part.count, by: 1_000).map { start in
+        LibraryChange.editAssets(Array(part[(part.startIndex + start)...].prefix(1_000)), AssetEdit(isFavorite: true))
+      }
+      _ = try await fixture.library.perform(edits, clientName: "a", undoGroup: "g")
+    }
+    let changes = try await undoableChanges(fixture)
+    #expect(changes.map(\.assetCount) == [more.count + ids.count] && changes[0].problem != nil, "\(changes)")
   }
 
   @Test func undoAtTheLimitIsShort() async throws {

@@ -84,6 +84,41 @@ package struct ChangeRecording: Sendable {
       + deleted.values.reduce(0) { $0 + $1.members.count * 2 * MemoryLayout<AssetID>.stride }
   }
 
+  /// Whether a later call found everything as this one had left it. Otherwise another change came between the two. An undo
+  /// of both would undo that one, too.
+  package func isContinued(by later: ChangeRecording) -> Bool {
+    for (id, found) in later.assets {
+      if let left = assets[id], left.after != found.before { return false }
+    }
+    for (id, found) in later.collections {
+      guard let left = collections[id] else { continue }
+      // Another collection may have been placed beside it.
+      var (after, before) = (left.after, found.before)
+      after?.rank = 0
+      before?.rank = 0
+      if after != before { return false }
+    }
+    for (id, found) in later.moves {
+      if let left = moves[id], left.after != found.before { return false }
+    }
+    var seen: Set<Member> = []
+    for found in later.placements where seen.insert(found.key).inserted {
+      if let left = places[found.key], left ?? 0 != found.placed { return false }
+    }
+    return true
+  }
+
+  /// The titles of some of its collections, without all else. It can't be undone.
+  ///
+  /// - Parameter limit: the most collections, by their ids.
+  package func onlyTitles(limit: Int) -> ChangeRecording {
+    var titles = ChangeRecording()
+    for id in collectionIDs.sorted().prefix(limit) {
+      titles.collections[id] = collections[id] ?? Difference(before: nil, after: nil)
+    }
+    return titles
+  }
+
   /// Adds the changes of a later call.
   package mutating func append(_ later: ChangeRecording) {
     for (id, difference) in later.assets { note(id, difference.before, difference.after) }

@@ -45,4 +45,15 @@ private typealias Made = FormatSamples
     #expect(facts.camera == Camera(exposureSeconds: 0.5, iso: 200))
     #expect(facts.location == Location(latitude: 47.5, longitude: 8.5))
   }
+
+  /// One of these offsets is the smallest integer in minutes, which has no absolute value.
+  @Test(arguments: [0x1.Ep68, -0x1.Ep68, 86_400, -86_400, 1e30, .infinity] as [Float])
+  func offsetOutOfReachIsIgnored(_ offset: Float) throws {
+    let facts = try facts(
+      of: Made.openEXR([
+        ("capDate", "string", Array("2024:07:21 10:00:00".utf8)),
+        ("utcOffset", "float", Made.little32(Int(offset.bitPattern))),
+      ]), name: "a.exr")
+    #expect(facts.creationDate?.description == "2024-07-21T10:00:00")
+  }
 }

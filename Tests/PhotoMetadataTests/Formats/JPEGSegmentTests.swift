@@ -119,6 +119,69 @@ private typealias Written = DescriptionSamples
     }
   }
 
+  // MARK: - Other images
+
+  /// An image with a hint at depth, behind a segment of 14 bytes.
+  private static let imageWithDepth: [UInt8] =
+    [0xFF, 0xD8] + ExifBuilder.segment(0xE3, [UInt8](repeating: 0, count: 10))
+    + Written.xmpSegment(
+      Array(
+        Written.packet(
+          attributes:
+            "xmlns:GDepth='http://ns.google.com/photos/1.0/depthmap/' GDepth:Format='RangeInverse'"
+        ).utf8))
+    + ExifBuilder.frame(width: 16, height: 12)
+
+  /// A photo of Apple's with an index of other images.
+  ///
+  /// - Parameters:
+  ///   - lists: the images of each list of the index.
+  ///   - size: the size of each image by the index; by default its own.
+  private static func photo(lists: [[[UInt8]]], size: Int? = nil) -> [UInt8] {
+    func little(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (8 * $0) & 255) } }
+    let note = SubtypeTests.appleNote(hdr: 0, burst: "", identifier: "")
+    let exif = exifSegment(ExifBuilder(main: [0x010F: .ascii("Apple")], exif: [0x927C: .bytes(note)]).tiff())
+    let frame = ExifBuilder.frame(width: 160, height: 120)
+    let directorySize = 14 + 12 * lists.count
+    let indexSize = directorySize + lists.reduce(0) { $0 + 16 * ($1.count + 1) }
+    let indexStart = 2 + exif.count + 8
+    var directory = Array("II*\0".utf8) + little(8) + [UInt8(lists.count), 0]
+    var (tables, images): ([UInt8], [UInt8]) = ([], [])
+    for list in lists {
+      directory += [0x02, 0xB0, 7, 0] + little(16 * (list.count + 1)) + little(directorySize + tables.count)
+      tables += [UInt8](repeating: 0, count: 16)
+      for image in list {
+        let start = indexStart + indexSize + frame.count + images.count - indexStart
+        tables += little(0) + little(size ?? image.count) + little(start) + little(0)
+        images += image
+      }
+    }
+    let index = ExifBuilder.segment(0xE2, Array("MPF\0".utf8) + directory + little(0) + tables)
+    return [0xFF, 0xD8] + exif + index + frame + images
+  }
+
+  @Test func otherImagesAreReadUpToALimit() throws {
+    let plain = Written.jpeg([])
+    #expect(try facts(of: Self.photo(lists: [[Self.imageWithDepth]])).mediaSubtypes.contains(.depth))
+    let four = Self.photo(lists: [[plain, plain, plain, Self.imageWithDepth]])
+    #expect(try facts(of: four).mediaSubtypes.contains(.depth))
+    // The limit is that of all lists together.
+    for lists in [
+      [[plain, plain, plain, plain, Self.imageWithDepth]], [[plain, plain, plain, plain], [Self.imageWithDepth]],
+      [[plain], [plain], [plain, plain], [Self.imageWithDepth]],
+    ] {
+      #expect(try !facts(of: Self.photo(lists: lists)).mediaSubtypes.contains(.depth))
+    }
+    #expect(try facts(of: Self.photo(lists: [[plain], [Self.imageWithDepth]])).mediaSubtypes.contains(.depth))
+  }
+
+  @Test func otherImageEndsWhereItsIndexSays() throws {
+    for size in [2, 15, 16, 18, 60] {
+      let photo = Self.photo(lists: [[Self.imageWithDepth]], size: size)
+      #expect(try !facts(of: photo).mediaSubtypes.contains(.depth), "\(size)")
+    }
+  }
+
   // MARK: - Frames
 
   @Test func aMissingHeightIsExplained() throws {

@@ -156,6 +156,21 @@ enum MovieSamples {
     #expect(many.durationSeconds == nil && many.failure == nil && many.pixelWidth == 640)
   }
 
+  /// A sum of some samples would be a wrong duration.
+  @Test func runWithMoreSamplesThanAreReadHasNoDuration() throws {
+    func duration(samples: Int, runs: Int = 1) throws -> Double? {
+      let run = Box.full("trun", flags: 0x100, Samples.big(samples), (0..<samples).flatMap { _ in Samples.big(10) })
+      let part = Box.box(
+        "traf", Box.full("tfhd", Samples.big(1)), [[UInt8]](repeating: run, count: runs).flatMap { $0 })
+      return try facts(of: MovieSamples.fragmented(count: 0) + Box.box("moof", part), name: "a.mp4").durationSeconds
+    }
+    let second = try #require(try duration(samples: 100))
+    #expect(try duration(samples: 4096) == second * 40.96)
+    #expect(try duration(samples: 4097) == nil)
+    #expect(try duration(samples: 1, runs: 64) == second * 0.64)
+    #expect(try duration(samples: 1, runs: 65) == nil)
+  }
+
   /// Sample counts, durations and start times as large as the fields.
   @Test func hugeFragmentsDoNotOverflow() throws {
     let all = 0xFFFF_FFFF

@@ -56,6 +56,20 @@ import Testing
     #expect(facts.creationDate?.description == "2008-08-06T15:21:56")
   }
 
+  /// The difference of these borders has more than 64 bits.
+  @Test func bordersOutOfReachAreIgnored() throws {
+    var builder = ExifBuilder(
+      main: [
+        0x0002: .short([3724]), 0x0003: .short([2754]), 0x0004: .short([8]),
+        0x0005: .raw(type: 8, count: 1, field: 0xFFFF), 0x0006: .short([2744]),
+        0x0007: .raw(type: 16, count: 1, field: 0), 0x010F: .ascii("Panasonic"),
+      ])
+    builder.main[0x0007] = .raw(type: 16, count: 1, field: UInt32(builder.tiff().count))
+    var bytes = builder.tiff() + [UInt8](repeating: 0xFF, count: 7) + [0x7F]
+    bytes[2] = 0x55
+    expect(try facts(of: bytes, name: "a.rw2"), 3724, 2754, "image/x-panasonic-rw2")
+  }
+
   @Test func thePreviewOfPanasonicsCompletesTheFacts() throws {
     let preview = ExifBuilder(main: [0x010F: .ascii("Other")], exif: [0xA434: .ascii("Lens 1")]).jpeg()
     let builder = ExifBuilder(main: [0x010F: .ascii("Panasonic"), 0x002E: .bytes(preview)])

@@ -93,7 +93,7 @@ private typealias Written = DescriptionSamples
   // MARK: - Marks in other blocks
 
   /// A maker note of Apple's, with entries of the tags 0x0A, 0x0B and 0x11.
-  private static func appleNote(hdr: Int, burst: String, identifier: String) -> [UInt8] {
+  static func appleNote(hdr: Int, burst: String, identifier: String) -> [UInt8] {
     func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
       BoxSamples.big16(tag) + BoxSamples.big16(type) + Samples.big(count) + Samples.big(value)
     }

@@ -7,7 +7,7 @@ extension Library {
   ///
   /// - Parameters:
   ///   - clientName: the name by which observers see the client.
-  ///   - undoGroup: calls in a row with the same client name and group are undone together.
+  ///   - undoGroup: calls with the same client name and group are undone together.
   ///   - ifUnchangedSince: if one of the edited assets changed after this token, no change is made.
   /// - Returns: the token of the commit, or the current one if there was no difference, and the ids of the collections
   ///   that were created, in the order of the changes.
@@ -33,16 +33,18 @@ extension Library {
 
   private static func origin(_ clientName: String?) -> String { "client:\(clientName ?? "unknown")" }
 
-  /// The changes that ``undoChange(_:clientName:)`` can undo. The caller describes them outside of the library's queue.
+  /// The last changes. ``undoChange(_:clientName:)`` can undo those without a problem. The caller describes them outside of
+  /// the library's queue.
   package func undoableChanges(origin: String?) -> UndoableChanges {
     UndoableChanges(entries: undoLog.entries.filter { origin == nil || $0.origin == origin })
   }
 
   /// Undoes a change, in one transaction. The commit is durable when this returns.
   ///
-  /// - Throws: ``LibraryError``, if something of the change was changed again since.
+  /// - Throws: ``LibraryError``, if the change has a problem, or if something of it was changed again since.
   package func undoChange(_ id: Int64, clientName: String?) throws -> ChangeToken {
-    guard let entry = undoLog.entry(id) else { throw undoLog.refusal(ofMissing: id) }
+    guard let entry = undoLog.entry(id) else { throw UndoLog.refusal(ofMissing: id) }
+    if let refusal = entry.refusal { throw refusal }
     return try changing {
       try commit(durable: true) { writer in
         (try writer.undo(entry.recording), origin: Self.origin(clientName))

@@ -6,7 +6,7 @@ package struct UndoableChanges: Sendable {
   let entries: [UndoLog.Entry]
 
   /// At most this many collections of a change are named.
-  private static let mostTitles = 20
+  static let mostTitles = 20
 
   /// The changes for a client, newest first.
   ///
@@ -14,8 +14,8 @@ package struct UndoableChanges: Sendable {
   package func described(by reader: CatalogReader) throws -> [UndoableChange] {
     try entries.reversed().map { entry in
       UndoableChange(
-        id: Int(entry.id), date: PhotoDate(entry.date), origin: entry.origin, assetCount: entry.recording.assetCount,
-        collections: try reader.titles(of: entry.recording, limit: Self.mostTitles))
+        id: Int(entry.id), date: PhotoDate(entry.date), origin: entry.origin, assetCount: entry.assetCount,
+        collections: try reader.titles(of: entry.recording, limit: Self.mostTitles), problem: entry.problem)
     }
   }
 }

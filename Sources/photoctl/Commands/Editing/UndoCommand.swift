@@ -11,7 +11,8 @@ struct UndoCommand: AsyncParsableCommand {
       with their numbers. photod keeps up to 100 changes until it ends.
 
       The change is undone as a whole. photod undoes nothing if one of the photos or albums was changed again since. \
-      The message names it.
+      The message names it. A change with more than 20,000 edits and places of photos in albums can't be undone. The \
+      list has it nevertheless, and it is the last change until there is a later one.
 
       EXAMPLES
         photoctl undo
@@ -25,7 +26,7 @@ struct UndoCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The number of a change.", valueName: "number"))
   var number: Int?
 
-  @Flag(help: "List the changes that can be undone, newest first.")
+  @Flag(help: "List the last changes, newest first.")
   var list = false
 
   @Option(
@@ -57,6 +58,12 @@ struct UndoCommand: AsyncParsableCommand {
           ?? "photod has no change of \(Printable.text(origin ?? "photoctl")) that can be undone",
         remedy: "`photoctl undo --list` lists the changes. photod forgets them when it ends.", command: "undo")
     }
+    if let problem = change.problem {
+      throw Failure(
+        .data, Printable.text(problem),
+        remedy: "Nothing was undone. `photoctl undo --list` lists the changes before it.",
+        command: "undo")
+    }
     if !isDryRun { try await library.undoChange(change.id) }
     if json.isOn { try Output.put(JSONText.indented(change)) }
     Output.complain(
@@ -66,7 +73,7 @@ struct UndoCommand: AsyncParsableCommand {
 
   private static func table(_ changes: [UndoableChange]) -> String {
     changes.map { change in
-      "\(change.id)  \(WatchText.moment(change.date.microseconds))  \(Printable.text(change.origin))  \(subject(change))\n"
+      "\(change.id)  \(WatchText.moment(change.date.microseconds))  \(Printable.text(change.origin))  \(subject(change))\(change.problem == nil ? "" : "  can't be undone")\n"
     }.joined()
   }
 

@@ -11,12 +11,14 @@ struct ImportCommand: AsyncParsableCommand {
       another machine, or after a reinstallation.
 
       A photo is found by the hash of its content if exactly one photo has it, else by its path, else by its path \
-      below a watched folder and its size. If no photo is found, and the export has a hash, it reads the files of the \
-      same size.
+      below a watched folder. If the export has no hash, the photo at the path must have the same size. In the library \
+      of the export, the path suffices. If photod has no hash of a file yet, it reads the file, which takes time for \
+      many photos.
 
       It adds and replaces, and removes nothing: a typed value of the export replaces the one that you typed here, and \
       other values stay. An album with the same title in the same folder gets the photos that it lacks, in the order \
-      of the export. If you repeat it, nothing changes. `photoctl undo` undoes the whole import.
+      of the export. If you repeat it, nothing changes. `photoctl undo` undoes the whole import, if it has at most \
+      20,000 edits and places of photos in albums. A larger import can't be undone.
 
       Photos that are not found are listed with the reason. All others are imported, and it exits with 66. If photod \
       did not accept an album, it exits with 65.
@@ -45,12 +47,7 @@ struct ImportCommand: AsyncParsableCommand {
     let export = try ExportFile(bytes, name: name)
     let library = connection.library
     let status = try await library.status()
-    // Photos that the scan has not found yet would count as missing.
-    guard status.state != .scanning else {
-      throw Failure(
-        .tryAgain, "photod is still scanning your folders",
-        remedy: "`photoctl status --wait` waits for the end of the scan. Import then.", command: "import")
-    }
+    try Self.check(status.state)
     var report = ImportReport()
     let assets = try await importPhotos(export, library, status, &report)
     var collections = try await CollectionImport(in: library, assets: assets, isDryRun: isDryRun)
@@ -64,6 +61,21 @@ struct ImportCommand: AsyncParsableCommand {
     }
     Output.complain(report.problems + report.summary + "\n")
     try throwFailure(for: report)
+  }
+
+  /// Throws unless the library has all photos. Those that photod has not found yet would count as missing.
+  static func check(_ state: LibraryStatus.State) throws {
+    switch state {
+    case .live: break
+    case .opening, .scanning, .recovering:
+      throw Failure(
+        .tryAgain, "photod is still scanning your folders",
+        remedy: "`photoctl status --wait` waits for the end of the scan. Import then.", command: "import")
+    case .degraded, .unknown:
+      throw Failure(
+        .tryAgain, "photod can't do its work now, so the library may lack photos",
+        remedy: "`photoctl status` shows the reason. Import when the library is live.", command: "import")
+    }
   }
 
   /// - Returns: the photos of the library, by their ids in the export.
