@@ -44,6 +44,7 @@ let package = Package(
         .embedInCode("v013-duplicates.sql"),
         .embedInCode("v014-user-smart-albums.sql"),
         .embedInCode("v015-placements.sql"), .embedInCode("v016-readers.sql"),
+        .embedInCode("v017-reader-version.sql"),
       ]),
     .target(
       name: "Varlink",
@@ -182,7 +183,7 @@ let package = Package(
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [
-        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
+        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
@@ -248,8 +249,22 @@ if Context.environment["PHOTOD_BENCHMARKS"] != nil {
     .executableTarget(
       name: "photod-measure",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "TestTools",
+        "ChangeDetails", "FileContent", "PhotoContract", "PhotoMetadata", "TestTools",
         "PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Benchmarks/Measure"))
+}
+
+// The targets of `make fuzz`, which need the options of libFuzzer: built for it alone.
+if Context.environment["PHOTOD_FUZZ"] != nil {
+  package.targets += [
+    .target(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+    .executableTarget(
+      name: "photod-fuzz",
+      dependencies: [
+        "CLibFuzzer", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel", "PredicateLanguage", "Varlink",
+        "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      path: "Tests/Fuzz/Targets"),
+  ]
 }

@@ -17,6 +17,8 @@ final class ExtractWorker: @unchecked Sendable {
     case failed(String)
   }
 
+  /// The file system whose permit the process holds.
+  var fileSystem: MediaSource.FileSystem?
   private let child: ChildProcess
   private let logger: Logger
   private var frames = ExtractStream.assembler()
@@ -137,7 +139,7 @@ final class ExtractWorker: @unchecked Sendable {
 
   /// nil if the state can't be seen, for example under `ProtectProc=` of systemd.
   var processState: ProcessState? {
-    let text = FileDescriptorText.read("/proc/\(child.processID)/stat")
+    let text = ProcessFile.read("/proc/\(child.processID)/stat")
     // The name of the program is in parentheses, and may contain anything.
     guard let end = text.lastIndex(of: UInt8(ascii: ")")), text.count > end + 2 else { return nil }
     switch text[end + 2] {
@@ -167,8 +169,8 @@ final class ExtractWorker: @unchecked Sendable {
   }
 }
 
-/// Reads a small file of /proc.
-private enum FileDescriptorText {
+/// A small file of /proc.
+private enum ProcessFile {
   static func read(_ path: String) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

@@ -27,9 +27,10 @@ package final class Extractor: Sendable {
 
   /// - Parameters:
   ///   - executable: the path of photod-extract.
-  ///   - readerCount: how many files are read at a time. Some more processes may run while files take long.
+  ///   - readerCount: how many files of one drive are read at a time. Some more processes may run for other file systems:
+  ///     see ``ExtractorPermits``.
   package init(executable: String, readerCount: Int, logger: Logger) {
-    pool = ExtractorPool(executable: executable, mostProcesses: readerCount + 2, logger: logger)
+    pool = ExtractorPool(executable: executable, readerCount: readerCount, logger: logger)
   }
 
   /// Starts processes before they are needed.
@@ -48,7 +49,7 @@ package final class Extractor: Sendable {
   /// The most files that one call reads.
   package static let mostFiles = ExtractStream.mostRequests
 
-  /// Reads files, at most ``mostFiles``.
+  /// Reads files of one folder, at most ``mostFiles``.
   ///
   /// - Returns: a result for each file, in their order.
   package func read(_ sources: [MediaSource]) -> [Extraction] {
@@ -56,7 +57,7 @@ package final class Extractor: Sendable {
     var results: [Extraction] = []
     results.reserveCapacity(sources.count)
     while results.count < sources.count {
-      switch pool.take(within: Self.patience) {
+      switch pool.take(for: sources[results.count].fileSystem, within: Self.patience) {
       case .worker(let worker): read(sources[results.count...], by: worker, into: &results)
       case .busy:
         for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source))) }
@@ -71,7 +72,7 @@ package final class Extractor: Sendable {
   package func readToTheEnd(_ source: MediaSource) -> Extraction { readToTheEnd(source, isSecondTry: false) }
 
   func readToTheEnd(_ source: MediaSource, isSecondTry: Bool) -> Extraction {
-    switch pool.take(within: Self.deadline) {
+    switch pool.take(for: source.fileSystem, within: Self.deadline) {
     case .worker(let worker): finish(source, by: worker, start: nil, isSecondTry: isSecondTry)
     case .busy: .busy
     case .unavailable(let reason): .unavailable(reason)

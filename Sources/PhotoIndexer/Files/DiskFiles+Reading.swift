@@ -30,10 +30,13 @@ private final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
+  var fileSystem: MediaSource.FileSystem { .drive(before.identity.device) }
+
   var key: LateReads.Key { LateReads.Key(before, name: name) }
 
   var source: MediaSource {
-    MediaSource(bytes: .descriptor(descriptor), byteCount: before.byteCount, name: name)
+    MediaSource(
+      bytes: .descriptor(descriptor), fileSystem: fileSystem, byteCount: before.byteCount, name: name)
   }
 
   /// Makes the reading of an extraction that is not unfinished.
@@ -80,7 +83,8 @@ extension DiskFiles {
       let key = file.key
       if let known = background.take(key) { return known }
       reads.add(1, ordering: .relaxed)
-      background.begin(key) { [extractor] in file.reading(of: extractor.readToTheEnd(file.source)) }
+      background.begin(key, on: file.fileSystem) { [extractor] in file.reading(of: extractor.readToTheEnd(file.source))
+      }
       return .late
     }
   }
@@ -134,7 +138,9 @@ extension DiskFiles {
       if let reading = known[index] { return reading }
       let (file, extraction) = (files[index], extractions.removeFirst())
       guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
-      background.begin(file.key, holdsProcess: unfinished.holdsProcess) { file.reading(of: unfinished.finish()) }
+      background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
+        file.reading(of: unfinished.finish())
+      }
       return .late
     }
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import ExtractRecords
 import Glibc
 import Logging
 import PhotoCatalog
@@ -106,6 +107,10 @@ package actor Library {
     proofs = ProofWorker(power: power)
     self.logger = logger
     self.configuration = configuration
+    let unreadCount = try catalog.write { try $0.forgetFailures(ofReadersBefore: ReaderVersion.current) }
+    if unreadCount > 0 {
+      logger.notice("files are read again by a newer reader", metadata: ["count": "\(unreadCount)"])
+    }
     let (assetCount, failedCount) = try catalog.read { try $0.counts() }
     counts = LibraryCounts(assets: assetCount)
     events = EventRing(clock: clock)

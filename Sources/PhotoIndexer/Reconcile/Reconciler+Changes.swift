@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoCatalog
 import PhotoModel
 import WatchRecords
@@ -398,7 +399,9 @@ extension Reconciler {
     }
     switch result {
     case .content(let content, let read, let readTime, let marks):
-      return (content, FileRow(place, read, assetID: assetID, readTime: readTime, marks: marks))
+      let row = FileRow(
+        place, read, assetID: assetID, readTime: readTime, marks: marks, readerVersion: ReaderVersion.current)
+      return (content, row)
     case .unreadable(let why):
       return (
         promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: .unknown)

@@ -84,7 +84,8 @@ extension Reconciler {
       remembered.noteFile(inode: stat.identity.inode)
       try batch.writer.updateStat(
         FileRow(
-          place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks))
+          place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks,
+          readerVersion: row.readerVersion))
     } else if let source = try sourceOfMove(stat, to: place, reading: reading, in: batch),
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
@@ -364,11 +365,14 @@ extension Reconciler {
 }
 
 extension FileRow {
-  init(_ place: Place, _ stat: FileStat, assetID: AssetID, readTime: WallTime, marks: ContentMarks = ContentMarks()) {
+  init(
+    _ place: Place, _ stat: FileStat, assetID: AssetID, readTime: WallTime, marks: ContentMarks = ContentMarks(),
+    readerVersion: Int64 = 0
+  ) {
     self.init(
       assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
       modificationTime: stat.modified, changeTime: stat.changed, inode: stat.identity.inode,
-      birthTime: stat.identity.born, readTime: readTime, marks: marks)
+      birthTime: stat.identity.born, readTime: readTime, marks: marks, readerVersion: readerVersion)
   }
 
   /// The stat by which the catalog knows the file; it does not know the device.

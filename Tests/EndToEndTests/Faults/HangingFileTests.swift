@@ -1,3 +1,4 @@
+import GRDB
 import Glibc
 import PhotoModel
 import PhotoTestSupport
@@ -71,6 +72,26 @@ struct HangingFileTests {
       let status = try await fixture.status()
       #expect(status.failedCount == 1 && status.readers?.blamedFiles == 0)
       #expect(try failure(fixture, "crash.jpg").contains("reading it ended photod-extract"))
+    }
+  }
+
+  /// The catalog is that of a photod whose reader was older.
+  @Test func fileThatEndedAnOlderReaderIsTriedAgain() async throws {
+    try await withScript { fixture in
+      try fixture.write("crash.jpg")
+      _ = try await fixture.status { $0.readers?.blamedFiles == 1 }
+      fixture.kill(SIGTERM)
+      let catalog = try DatabaseQueue(path: fixture.catalog)
+      try await catalog.write { database in
+        #expect(try Int.fetchOne(database, sql: "SELECT count(*) FROM resource WHERE reader_version = 1") == 2)
+        try database.execute(sql: "UPDATE resource SET reader_version = 0")
+      }
+      try catalog.close()
+      try await fixture.start()
+      _ = try await fixture.status { $0.readers?.blamedFiles == 1 }
+      _ = try await fixture.synchronize()
+      #expect(try failure(fixture, "crash.jpg").contains("reading it ended photod-extract"))
+      #expect(try fixture.logText().contains("newer reader"))
     }
   }
 

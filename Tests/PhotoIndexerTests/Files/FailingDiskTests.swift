@@ -137,4 +137,15 @@ private typealias Fixture = ReconcilerFixture
     #expect(status.pendingCount == 0)
     #expect(status.warnings.count == 1 && status.warnings[0].contains("/pics/a.jpg: its content can't be read"))
   }
+
+  /// A lack of descriptors may have passed a moment later.
+  @Test func aFailureThatPassesIsOverAfterASecond() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.setFailing(["/p/a.jpg"])
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    #expect(fixture.disk.readCount == 0 && fixture.disk.failedReadCount == 1)
+    fixture.disk.setFailing([])
+    try turn(fixture)
+    #expect(fixture.disk.readCount == 1 && fixture.reconciler.retries.isEmpty)
+  }
 }

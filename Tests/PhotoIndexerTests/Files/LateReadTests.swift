@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Logging
 import PhotoExtract
@@ -66,5 +67,28 @@ import WatchRecords
     #expect(files.background.takeEnded() == [file.stat.identity.inode] && !files.background.isBusy)
     #expect(isRead(files.readWithoutWaiting(path, expecting: file.stat, isSampled: false)))
     #expect(files.background.isEmpty)
+  }
+
+  /// The files of shares that never answer, and of a drive that hangs, leave threads for another drive.
+  @Test func filesThatNeverEndLeaveThreadsForOtherFileSystems() async throws {
+    final class Share: Sendable {}
+    let (late, shares, end) = (LateReads(), (0..<6).map { _ in Share() }, DispatchSemaphore(value: 0))
+    func key(_ inode: UInt64) -> LateReads.Key {
+      let identity = FileIdentity(device: 1, inode: inode, birthTime: 0)
+      return LateReads.Key(
+        FileStat(identity: identity, byteCount: 1, modificationTime: 1, changeTime: 1), name: [UInt8]())
+    }
+    var hanging = [MediaSource.FileSystem](repeating: .drive(1), count: 10)
+    for share in shares { hanging += [MediaSource.FileSystem](repeating: .share(ObjectIdentifier(share)), count: 3) }
+    for (number, fileSystem) in hanging.enumerated() {
+      late.begin(key(UInt64(number)), on: fileSystem) {
+        end.wait()
+        return .raced
+      }
+    }
+    late.begin(key(100), on: .drive(2)) { .unreadable("it is read") }
+    try await eventually("the other drive is read") { late.takeEnded() == [100] }
+    for _ in hanging { end.signal() }
+    try await eventually("all have ended") { !late.isBusy }
   }
 }

@@ -57,6 +57,7 @@ import WatchRecords
     #expect(isShare ? files.mostAtOnce == 1 : files.mostAtOnce > 1)
   }
 
+<<<<<<< ours
   private static func found(_ name: String, in directory: DirectoryNumber, inode: UInt64) -> WatchRecord {
     .fileFound(
       directory: directory, name: Array(name.utf8),
@@ -128,5 +129,65 @@ import WatchRecords
     #expect(tree.places(above: 99).isEmpty)
     fixture.reconciler.beginSession()
     #expect(fixture.reconciler.tree.places(above: 7).isEmpty)
+=======
+  /// Notes the names in the order in which they are read.
+  private final class NotedFiles: PhotoFiles {
+    private let names = Mutex<[String]>([])
+
+    var read: [String] { names.withLock { $0 } }
+    var readCount: Int { read.count }
+
+    func mayWait(_ path: [UInt8]) -> Bool { true }
+    func stat(_ path: [UInt8]) -> FileStat? { nil }
+    func exists(_ path: [UInt8]) -> Bool { false }
+    func volumeIdentity(device: UInt64, path: [UInt8]) -> String { "uuid:1" }
+    func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+      let name = String(decoding: path, as: UTF8.self)
+      names.withLock { $0.append(name) }
+      return .unreadable(name)
+    }
+    func marks(
+      _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
+    ) -> ContentMarks? { nil }
+  }
+
+  /// Names and inodes are in opposite orders. The order of the disk matters only for files that are not in the cache.
+  @Test(arguments: [true, false]) func filesOfAScanAreReadInTheOrderOfTheirInodes(isScan: Bool) async throws {
+    let catalog = try TestCatalog("ahead").catalog
+    let files = NotedFiles()
+    let ahead = ReadAhead(catalog: catalog, files: files, knownInodes: try KnownInodes(catalog: catalog))
+    func found(_ directory: DirectoryNumber, _ number: Int) -> WatchRecord {
+      let identity = FileIdentity(device: 1, inode: UInt64(1000 - number), birthTime: 1)
+      return .fileFound(
+        directory: directory, name: Array("\(number).jpg".utf8),
+        stat: FileStat(identity: identity, byteCount: 5, modificationTime: 1, changeTime: 1))
+    }
+    var records: [WatchRecord] = []
+    for directory: DirectoryNumber in [1, 2] {
+      records.append(
+        .directoryFound(
+          number: directory, parent: directory - 1, root: 1, name: Array((directory == 1 ? "/p" : "q").utf8),
+          identity: FileIdentity(device: 1, inode: directory, birthTime: 1)))
+      if isScan { records.append(.listingStarted(number: directory, evidence: .scan)) }
+      let first = Int(directory) * 100
+      records += (first..<first + 40).map { found(directory, $0) }
+      if isScan { records.append(.listingEnded(number: directory, complete: true)) }
+    }
+    let input = await ahead.read(.batch(records))
+    let expected = [(1, "/p/"), (2, "/p/q/")].flatMap { directory, path in
+      let numbers = Array(directory * 100..<directory * 100 + 40)
+      return (isScan ? numbers.reversed() : numbers).map { "\(path)\($0).jpg" }
+    }
+    #expect(files.read == expected)
+    // Each content belongs to its own record, whatever the order.
+    for (index, record) in records.enumerated() {
+      guard case .fileFound(_, let name, _, _) = record else { continue }
+      guard case .unreadable(let path)? = input.contents[index] else {
+        #expect(Bool(false), "record \(index) has no content")
+        continue
+      }
+      #expect(path.hasSuffix("/" + String(decoding: name, as: UTF8.self)))
+    }
+>>>>>>> theirs
   }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import Synchronization
 import WatchRecords
@@ -28,6 +29,7 @@ final class LateReads: Sendable {
 
   private struct Waiting {
     let key: Key
+    let fileSystem: MediaSource.FileSystem
     let holdsProcess: Bool
     let read: @Sendable () -> ContentReading
   }
@@ -36,6 +38,8 @@ final class LateReads: Sendable {
     /// The files that wait for a thread, or are being read.
     var underWay: Set<Key> = []
     var waiting: [Waiting] = []
+    /// How many threads read files of each file system.
+    var threads: [MediaSource.FileSystem: Int] = [:]
     var idleThreads: [Int]
     var results: [Key: ContentReading] = [:]
     /// The keys of `results`, the oldest first.
@@ -48,6 +52,11 @@ final class LateReads: Sendable {
 
   /// A file may take some seconds, and each thread reads one at a time.
   private static let threadCount = 8
+  /// The most threads for files of one drive that wait for a process, so that others are left for processes that have begun
+  /// a file and for other drives.
+  private static let mostThreadsOfDrive = 3
+  /// The most threads for files of all shares. A slow share may take a minute for one file.
+  private static let mostThreadsOfShares = 3
   /// The most files under way. Each may hold a descriptor. Further files are asked for again later.
   private static let mostUnderWay = 256
   /// The most results that are kept. One is at most a megabyte, nearly all are less than a kilobyte.
@@ -88,12 +97,16 @@ final class LateReads: Sendable {
   /// Begins to read a file, unless too many files are under way.
   ///
   /// - Parameters:
+  ///   - fileSystem: where the file is.
   ///   - holdsProcess: whether a process has begun the file. Such files come first, because the others wait for a process.
   ///   - read: reads it, on a thread that may wait for some seconds.
-  func begin(_ key: Key, holdsProcess: Bool = false, _ read: @escaping @Sendable () -> ContentReading) {
+  func begin(
+    _ key: Key, on fileSystem: MediaSource.FileSystem, holdsProcess: Bool = false,
+    _ read: @escaping @Sendable () -> ContentReading
+  ) {
     let thread = state.withLock { state -> Int? in
       guard state.underWay.count < Self.mostUnderWay, state.underWay.insert(key).inserted else { return nil }
-      state.waiting.append(Waiting(key: key, holdsProcess: holdsProcess, read: read))
+      state.waiting.append(Waiting(key: key, fileSystem: fileSystem, holdsProcess: holdsProcess, read: read))
       return state.idleThreads.popLast()
     }
     guard let thread else { return }
@@ -105,6 +118,8 @@ final class LateReads: Sendable {
       let result = next.read()
       let count = state.withLock { state in
         state.underWay.remove(next.key)
+        let count = state.threads[next.fileSystem, default: 1] - 1
+        state.threads[next.fileSystem] = count > 0 ? count : nil
         state.endedCount += 1
         // A file that has changed meanwhile is reported again, or asked for again after some seconds.
         if case .raced = result { return state.endedCount }
@@ -120,11 +135,23 @@ final class LateReads: Sendable {
 
   private func next(_ thread: Int) -> Waiting? {
     state.withLock { state in
-      guard !state.waiting.isEmpty else {
+      let ofShares = state.threads.reduce(0) { $0 + ($1.key.isShare ? $1.value : 0) }
+      func mayBegin(_ file: Waiting) -> Bool {
+        let count = state.threads[file.fileSystem, default: 0]
+        // Only one file of a share is read at a time.
+        return file.fileSystem.isShare
+          ? count == 0 && ofShares < Self.mostThreadsOfShares : count < Self.mostThreadsOfDrive
+      }
+      guard
+        let index = state.waiting.firstIndex(where: \.holdsProcess) ?? state.waiting.firstIndex(where: mayBegin)
+      else {
+        // The thread that ends a file takes the next one of the same file system, if no other may begin.
         state.idleThreads.append(thread)
         return nil
       }
-      return state.waiting.remove(at: state.waiting.firstIndex(where: \.holdsProcess) ?? 0)
+      let next = state.waiting.remove(at: index)
+      state.threads[next.fileSystem, default: 0] += 1
+      return next
     }
   }
 }

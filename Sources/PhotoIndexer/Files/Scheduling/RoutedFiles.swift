@@ -130,7 +130,7 @@ final class RoutedFiles: PhotoFiles {
     case .share(let share):
       let key = LateReads.Key(expected, name: Self.name(path))
       if let known = background.take(key) { return known }
-      background.begin(key) { self.read(path, of: share, expecting: expected) }
+      background.begin(key, on: .share(ObjectIdentifier(share))) { self.read(path, of: share, expecting: expected) }
       return .late
     case .none: return .unreadable(Self.silence)
     }
@@ -206,7 +206,8 @@ final class RoutedFiles: PhotoFiles {
     guard before.identity.inode == expected.identity.inode else { return .raced }
     reads.add(1, ordering: .relaxed)
     let source = MediaSource(
-      bytes: .fetched { file.fetch(count: $1, at: $0) }, byteCount: before.byteCount, name: name)
+      bytes: .fetched { file.fetch(count: $1, at: $0) }, fileSystem: .share(ObjectIdentifier(share)),
+      byteCount: before.byteCount, name: name)
     let extraction = extractor.readToTheEnd(source)
     if file.errorNumber == ESTALE { return .raced }
     if file.errorNumber == ETIMEDOUT { return .unreadable(Self.silence) }

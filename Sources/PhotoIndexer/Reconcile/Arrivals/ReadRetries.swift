@@ -32,6 +32,8 @@ struct ReadRetries {
   static let longestDelay = Duration.seconds(60)
   /// The longest delay for a file whose reading fails because of the disk.
   private static let longestDiskDelay = Duration.seconds(3_600)
+  /// The first delay after a failure that may pass at once, such as a lack of descriptors.
+  static let firstFailureDelay = Duration.seconds(1)
 
   private(set) var all: [AssetID: ReadRetry] = [:]
 
@@ -85,7 +87,7 @@ struct ReadRetries {
     let before = all[id].flatMap { $0.failure == nil ? nil : $0 }
     var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: .zero)
     if retry.at <= uptime {
-      retry.delay = min(max(retry.delay * 2, Self.firstDelay), Self.longestDiskDelay)
+      retry.delay = min(max(retry.delay * 2, Self.firstFailureDelay), Self.longestDiskDelay)
       retry.at = uptime + retry.delay
     }
     retry.failure = .init(path: path, reason: reason, since: before?.failure?.since ?? date)
