@@ -43,7 +43,7 @@ import Testing
     // It stays the last change, so that nobody undoes the one before it instead.
     #expect(try await undoableChanges(fixture).map(\.id) == [Int(id), Int(first)])
     let message =
-      "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 edits and places of photos."
+      "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 places of photos in albums. The edit of a photo counts as two places, and each of its keywords as one more."
     await #expect(throws: LibraryError.changeRejected(requestIndex: 0, message: message)) {
       try await fixture.library.undoChange(id, clientName: "a")
     }
@@ -85,6 +85,32 @@ import Testing
     // Other tests may have most of the processor. The watchdog waits for a minute.
     #expect(time < .seconds(20), "\(time)")
     #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == ids)
+  }
+
+  /// An edit takes longer than a place, so fewer edits can be undone.
+  @Test func editsCountByTheirWork() async throws {
+    var edit = AssetEdit()
+    func perform(_ title: String, keywords: [String] = []) async throws {
+      (edit.title, edit.addedKeywords) = (title, keywords)
+      _ = try await fixture.library.perform([.editAssets(ids, edit)], clientName: "a", undoGroup: "g")
+    }
+    for number in 0..<UndoLog.mostWork / (2 * ids.count) { try await perform("\(number)") }
+    let change = try #require(try await undoableChanges(fixture).first)
+    #expect(change.assetCount == ids.count)
+    try await perform("last")
+    #expect(try await undoableChanges(fixture).isEmpty)
+    _ = try await fixture.library.perform([.editAssets(ids, AssetEdit(isFavorite: true))], clientName: "b")
+    for number in 0..<UndoLog.mostWork / (4 * ids.count) { try await perform("t", keywords: ["\(number)", "k\(number)"]) }
+    let tagged = try #require(try await undoableChanges(fixture).first)
+    #expect(tagged.origin == "client:a" && tagged.assetCount == ids.count)
+    let clock = ContinuousClock()
+    let time = try await clock.measure {
+      _ = try await fixture.library.undoChange(Int64(tagged.id), clientName: "a")
+    }
+    print("the edits of \(ids.count) photos were undone in \(time)")
+    #expect(time < .seconds(20), "\(time)")
+    let assets = try fixture.catalog.read { try $0.assets(ids).assets }
+    #expect(assets.count == ids.count && assets.allSatisfy { $0.keywords.isEmpty && $0.title == "last" && $0.isFavorite })
   }
 
   /// The photos of a deleted album return with it.

@@ -17,7 +17,7 @@ extension Reconciler {
   ///
   /// If no event was lost, an event decides at once: a rename of the known file would have been reported before it.
   func mustHold(_ place: Place) -> Bool {
-    guard !held.isFull else { return false }
+    guard held.hasRoom(for: place) else { return false }
     if listings.current?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
     let rootID = tree.rootID(of: place.directoryID)
     // The scan may have ended, and wait for that of another root.

@@ -171,7 +171,7 @@ extension Reconciler {
     if try isItself || row?.byteCount == stat.byteCount || isKnown(stat, on: volumeID, in: batch) {
       roots[rootID]?.newTop?.hasKnownPhotos = true
     }
-    guard !isItself, !held.isFull else { return false }
+    guard !isItself, held.hasRoom(for: place) else { return false }
     held.hold(place, stat, reading)
     return true
   }

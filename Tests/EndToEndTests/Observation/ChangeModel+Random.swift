@@ -2,6 +2,9 @@ import PhotoModel
 import TestTools
 
 extension ChangeModel {
+  /// About how many collections there are at most.
+  private static let mostCollections = 50
+
   /// The requests of a call. Most are valid for this state, but other clients may make them invalid meanwhile.
   func randomCall(using random: inout SeededGenerator) -> [ChangeRequest] {
     var requests: [ChangeRequest] = []
@@ -36,6 +39,11 @@ extension ChangeModel {
         predicate: once(in: 30) ? "colour == 'red'" : Self.queries.randomElement(using: &random)?.predicate)
     }
     let parent = once(in: 2) ? some { $0 == .folder } : nil
+    // Otherwise long runs would have hundreds of collections, of which each comparison reads all. The oldest album stays,
+    // because it is followed.
+    if albums.count > Self.mostCollections, once(in: 4), let id = albums.keys.sorted().dropFirst().randomElement(using: &random) {
+      return ChangeRequest(deleteAlbum: id)
+    }
     let title = once(in: 40) ? " " : "T\(Int.random(in: 0..<50, using: &random)) Ω%"
     switch Int.random(in: 0..<18, using: &random) {
     case 0: return ChangeRequest(createFolder: .init(title: title, parentID: parent))

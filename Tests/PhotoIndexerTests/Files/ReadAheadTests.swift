@@ -57,7 +57,6 @@ import WatchRecords
     #expect(isShare ? files.mostAtOnce == 1 : files.mostAtOnce > 1)
   }
 
-<<<<<<< ours
   private static func found(_ name: String, in directory: DirectoryNumber, inode: UInt64) -> WatchRecord {
     .fileFound(
       directory: directory, name: Array(name.utf8),
@@ -129,7 +128,8 @@ import WatchRecords
     #expect(tree.places(above: 99).isEmpty)
     fixture.reconciler.beginSession()
     #expect(fixture.reconciler.tree.places(above: 7).isEmpty)
-=======
+  }
+
   /// Notes the names in the order in which they are read.
   private final class NotedFiles: PhotoFiles {
     private let names = Mutex<[String]>([])
@@ -188,6 +188,5 @@ import WatchRecords
       }
       #expect(path.hasSuffix("/" + String(decoding: name, as: UTF8.self)))
     }
->>>>>>> theirs
   }
 }

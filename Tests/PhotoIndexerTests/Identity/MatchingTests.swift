@@ -278,6 +278,21 @@ private typealias Fixture = ReconcilerFixture
     #expect(paths["/p/x/a.jpg"] == id && paths["/p/x/keep.jpg"] == 4711 && paths.count == 4)
   }
 
+  /// Never more than the limit, and a file that is held stays so when it is reported again.
+  @Test func heldFilesAreAtMostTheLimit() {
+    func place(_ name: String) -> Place { Place(directoryID: 2, name: Fixture.bytes(name)) }
+    let stat = MemoryDisk().write("/p/a.jpg")
+    var held = HeldFiles(limit: 2)
+    for name in ["a.jpg", "b.jpg", "a.jpg"] {
+      #expect(held.hasRoom(for: place(name)))
+      held.hold(place(name), stat, nil)
+    }
+    #expect(!held.hasRoom(for: place("c.jpg")) && held.hasRoom(for: place("b.jpg")))
+    held.remove(place("a.jpg"))
+    #expect(held.hasRoom(for: place("c.jpg")))
+    #expect(held.takeAll().map(\.place) == [place("b.jpg")] && held.isEmpty)
+  }
+
   @Test(arguments: [["x", "y"], ["y", "x"]]) func copyInTheSameFolderComesBeforeOneElsewhere(order: [String]) throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/y/a.jpg", content: 77)

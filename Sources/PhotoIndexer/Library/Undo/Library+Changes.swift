@@ -19,15 +19,17 @@ extension Library {
     return try changing {
       // Only this actor writes, so nothing changes between the check and the transaction.
       if let token = ifUnchangedSince { try check(changes, areUnchangedSince: token) }
-      let (created, recording) = try commit(durable: true) { writer in
+      let (performed, record) = try commit(durable: true) { writer in
         (try writer.performRecorded(changes), origin: origin)
-      }.0
-      let sequence = token.sequence
-      undoLog.append(
-        .init(
-          id: sequence, date: clock.wallTime, origin: origin, group: undoGroup,
-          recording: recording))
-      return (token, created)
+      }
+      // A call can make an album and delete it. Then there is no commit and nothing to undo, and the sequence is that of
+      // another change.
+      if !record.isEmpty {
+        undoLog.append(
+          .init(
+            id: live.token.sequence, date: clock.wallTime, origin: origin, group: undoGroup, recording: performed.1))
+      }
+      return (live.token, performed.created)
     }
   }
 

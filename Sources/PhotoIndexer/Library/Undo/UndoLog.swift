@@ -70,7 +70,8 @@ struct UndoLog {
   }
 
   static let mostEntries = 100
-  /// The most edits and places of one change. The library does nothing else while it undoes one.
+  /// The most work of undoing one change (see ``ChangeRecording/work``). The library does nothing else meanwhile. This much
+  /// takes at most a second of processor time.
   static let mostWork = 20_000
   static let mostBytes = 32 << 20
   private static let mostEndedGroups = 1_000
@@ -130,7 +131,7 @@ extension UndoLog.Entry {
       LibraryError.changeRejected(
         requestIndex: 0,
         message:
-          "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most \(UndoLog.mostWork) edits and places of photos."
+          "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most \(UndoLog.mostWork) places of photos in albums. The edit of a photo counts as two places, and each of its keywords as one more."
       )
     case .mixed:
       LibraryError.changeRejected(

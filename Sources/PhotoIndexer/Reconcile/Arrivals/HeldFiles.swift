@@ -27,7 +27,9 @@ struct HeldFiles {
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
-  var isFull: Bool { count >= limit }
+
+  /// Whether a file in this place can be held. A file that is held already takes no more room with its new stat.
+  func hasRoom(for place: Place) -> Bool { count < limit || contains(place) }
 
   /// The directories that have held files.
   var directories: some Sequence<DirectoryID> { files.keys }
