@@ -25,8 +25,23 @@ final class ExtractWorker: @unchecked Sendable {
   private var outgoing = ExtractStream.greeting
   /// The descriptors of the requests in `outgoing`.
   private var descriptors: [Int32] = []
-  /// Whether the process has started its work. Until then, no file is slow or to blame.
+  /// Whether the process is known to have started its work. Until then, no file is slow or to blame.
   var hasGreeted: Bool { frames.greeted }
+
+  /// Whether the process has started its work. What it has sent counts, even if it was not received until now.
+  func hasStarted() -> Bool {
+    guard !frames.greeted else { return true }
+    let count = recv(child.socket, &buffer, buffer.count, 0)
+    guard count > 0 else { return false }
+    frames.append(buffer[..<count])
+    do {
+      _ = try frames.next()
+    } catch {
+      return false
+    }
+    return frames.greeted
+  }
+
   /// The requests that have no reply yet.
   private(set) var openRequests = 0
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -132,9 +147,10 @@ final class ExtractWorker: @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The state of the process: running, or waiting for a processor; waiting for a disk; or something else.
+  /// The state of the process: running, or waiting for a processor; waiting for a disk; stopped by a signal or a
+  /// debugger; or something else.
   enum ProcessState {
-    case runnable, waitingForDisk, other
+    case runnable, waitingForDisk, stopped, other
   }
 
   /// nil if the state can't be seen, for example under `ProtectProc=` of systemd.
@@ -145,6 +161,7 @@ final class ExtractWorker: @unchecked Sendable {
     switch text[end + 2] {
     case UInt8(ascii: "R"): return .runnable
     case UInt8(ascii: "D"): return .waitingForDisk
+    case UInt8(ascii: "T"), UInt8(ascii: "t"): return .stopped
     default: return .other
     }
   }

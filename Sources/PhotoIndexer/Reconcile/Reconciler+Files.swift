@@ -343,6 +343,14 @@ extension Reconciler {
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
       }
+      switch files.lateReads?.progress(of: LateReads.Key(stat, name: row.name)) {
+      case .underWay:
+        // The library is told when it has been read.
+        retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
+        continue
+      case .noRoom: return
+      case .notBegun, .ended, nil: break
+      }
       batch.context.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
       retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)

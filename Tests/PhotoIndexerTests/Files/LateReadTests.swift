@@ -55,6 +55,39 @@ import WatchRecords
     try await eventually("nothing is under way") { late.isEmpty }
   }
 
+  /// Each process that has begun a file goes on, whether the file is read in the background or by the caller.
+  @Test func callerWaitsIfTooManyFilesAreUnderWay() throws {
+    let extractor = Extractor(
+      executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
+    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostUnderWay: 2))
+    let all = try (0..<6).map { try write("slow-\($0).jpg") }
+    let late = files.read(all[...], in: Array((folder.path + "/").utf8)).filter {
+      if case .late = $0 { true } else { false }
+    }
+    #expect(late.count <= 2)
+    #expect(extractor.restartCount == 0)
+  }
+
+  @Test func fileIsNotOpenedWhileTooManyFilesAreUnderWay() throws {
+    let extractor = Extractor(
+      executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
+    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostUnderWay: 1))
+    let (first, second) = (try write("slow-1.jpg"), try write("slow-2.jpg"))
+    func read(_ file: NamedStat) -> ContentReading {
+      files.readWithoutWaiting(Array((folder.path + "/").utf8) + file.name, expecting: file.stat, isSampled: false)
+    }
+    guard case .late = read(first), case .late = read(second), case .late = read(second) else {
+      Issue.record("the caller waited")
+      return
+    }
+    let key = LateReads.Key(second.stat, name: second.name)
+    guard case .noRoom = files.background.progress(of: key) else {
+      Issue.record("the second file is under way")
+      return
+    }
+    #expect(files.readCount == 1)
+  }
+
   @Test func lateResultIsTakenOnceAndAnnounced() async throws {
     let file = try write("slow.jpg")
     let path = Array((folder.path + "/slow.jpg").utf8)

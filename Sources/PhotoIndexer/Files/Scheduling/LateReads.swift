@@ -57,16 +57,40 @@ final class LateReads: Sendable {
   private static let mostThreadsOfDrive = 3
   /// The most threads for files of all shares. A slow share may take a minute for one file.
   private static let mostThreadsOfShares = 3
-  /// The most files under way. Each may hold a descriptor. Further files are asked for again later.
-  private static let mostUnderWay = 256
   /// The most results that are kept. One is at most a megabyte, nearly all are less than a kilobyte.
   private static let mostResults = 128
 
+  /// The most files under way. Each may hold a descriptor. Further files are asked for again later.
+  private let mostUnderWay: Int
   /// Rises whenever a file under way has been read, or was given up.
   let ended = ChangeFeed(sequence: 0)
   private let state = Mutex(State(idleThreads: Array(0..<threadCount)))
   /// A serial queue has a thread of its own, so that slow files take no thread from other work.
   private let queues = (0..<threadCount).map { DispatchQueue(label: "photod.late-read-\($0)") }
+
+  init(mostUnderWay: Int = 256) { self.mostUnderWay = mostUnderWay }
+
+  /// How far the reading of a file is.
+  enum Progress {
+    case underWay
+    /// Its result can be taken.
+    case ended
+    /// Its reading may begin.
+    case notBegun
+    /// Its reading can't begin now, because too many files are under way.
+    case noRoom
+  }
+
+  func progress(of key: Key) -> Progress {
+    state.withLock { state in
+      if state.underWay.contains(key) { return .underWay }
+      if state.results[key] != nil { return .ended }
+      return state.underWay.count < mostUnderWay ? .notBegun : .noRoom
+    }
+  }
+
+  /// Whether half of the files that may be under way can begin.
+  var isHalfEmpty: Bool { state.withLock { $0.underWay.count <= mostUnderWay / 2 } }
 
   /// Whether files are being read, or have results that the library does not know of yet.
   var isBusy: Bool { state.withLock { !$0.underWay.isEmpty || !$0.endedInodes.isEmpty } }
@@ -100,17 +124,21 @@ final class LateReads: Sendable {
   ///   - fileSystem: where the file is.
   ///   - holdsProcess: whether a process has begun the file. Such files come first, because the others wait for a process.
   ///   - read: reads it, on a thread that may wait for some seconds.
+  /// - Returns: whether the file is under way now.
+  @discardableResult
   func begin(
     _ key: Key, on fileSystem: MediaSource.FileSystem, holdsProcess: Bool = false,
     _ read: @escaping @Sendable () -> ContentReading
-  ) {
-    let thread = state.withLock { state -> Int? in
-      guard state.underWay.count < Self.mostUnderWay, state.underWay.insert(key).inserted else { return nil }
+  ) -> Bool {
+    let (isUnderWay, thread) = state.withLock { state -> (Bool, Int?) in
+      if state.underWay.contains(key) { return (true, nil) }
+      guard state.underWay.count < mostUnderWay else { return (false, nil) }
+      state.underWay.insert(key)
       state.waiting.append(Waiting(key: key, fileSystem: fileSystem, holdsProcess: holdsProcess, read: read))
-      return state.idleThreads.popLast()
+      return (true, state.idleThreads.popLast())
     }
-    guard let thread else { return }
-    queues[thread].async { self.work(on: thread) }
+    if let thread { queues[thread].async { self.work(on: thread) } }
+    return isUnderWay
   }
 
   private func work(on thread: Int) {

@@ -43,6 +43,10 @@ extension Library {
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
         let waiting = try inodes.sorted().flatMap { try writer.files(inode: $0).map(\.assetID) }
         try reconciler.readAgain(waiting.filter { reconciler.retries[$0] != nil }, in: &batch)
+        // Files for which there was no room follow. A sync waits for them, too.
+        if files.lateReads?.isHalfEmpty == true {
+          try reconciler.readAgain(reconciler.retries.due(at: batch.uptime).readable, in: &batch)
+        }
         return ((), batch.origin)
       }
     } catch {
@@ -51,8 +55,9 @@ extension Library {
     updateState()
   }
 
-  /// Answers the syncs that need not wait any more.
+  /// Answers the syncs that need not wait any more. None is answered while the catalog can't be written: it lacks changes.
   func answerHeldSyncs() {
+    guard restart.breakdown == nil else { return }
     for (number, lane) in lateSyncs.take(isReadingOver: !hasLateReads, at: clock.bootTime) {
       answerSync(number, by: lane)
     }

@@ -77,7 +77,6 @@ extension Library {
   }
 
   func doWhatIsDue() {
-    answerHeldSyncs()
     do {
       if let breakdown = restart.breakdown {
         if clock.bootTime >= breakdown.endsAt { try startOver() }
@@ -88,6 +87,7 @@ extension Library {
     } catch {
       breakDown(error)
     }
+    answerHeldSyncs()
     indexWords()
   }
 
@@ -98,7 +98,9 @@ extension Library {
     try adoptRoots()
     restart.end()
     reconciler.roots.updateAll { $0.isScanAwaited = $0.number != nil }
-    // Replies that came while no batch was applied did not count, so each sync is requested again.
+    // Replies that came while no batch was applied did not count, so each sync is requested again. Those that wait for
+    // files are among them.
+    lateSyncs = LateSyncs()
     for number in barrier.renumber() { askSync(number) }
     updateState()
   }
