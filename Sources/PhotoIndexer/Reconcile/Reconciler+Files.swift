@@ -362,7 +362,7 @@ extension Reconciler {
   private func statToRead(of row: FileRow) -> FileStat? {
     guard var stat = current(row) else { return nil }
     if stat.identity.inode == row.inode {
-      stat.identity.birthTime = row.birthTime.nanoseconds
+      stat.identity.birthTime = FileTime(row.birthTime)
     } else if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode, !scans.areUnderWay {
       stat.identity.birthTime = standIn.birthTime
     } else {
@@ -386,7 +386,7 @@ extension FileRow {
   /// The stat by which the catalog knows the file; it does not know the device.
   var stat: FileStat {
     FileStat(
-      identity: FileIdentity(device: 0, inode: inode, birthTime: birthTime.nanoseconds), byteCount: byteCount,
-      modificationTime: modificationTime.nanoseconds, changeTime: changeTime.nanoseconds)
+      identity: FileIdentity(device: 0, inode: inode, birthTime: FileTime(birthTime)), byteCount: byteCount,
+      modificationTime: FileTime(modificationTime), changeTime: FileTime(changeTime))
   }
 }

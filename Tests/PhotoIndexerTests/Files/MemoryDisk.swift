@@ -114,7 +114,7 @@ final class MemoryDisk: PhotoFiles {
     state.withLock { state in
       let key = Array(path.utf8)
       state.clock += 1_000_000
-      state.files[key]!.stat.changeTime = state.clock
+      state.files[key]!.stat.changeTime = FileTime(nanoseconds: state.clock)
       if editsContent {
         state.nextContent += 1
         state.files[key]!.content = state.nextContent
@@ -131,7 +131,7 @@ final class MemoryDisk: PhotoFiles {
       state.nextInode += 1
       state.clock += 1_000_000
       file.stat.identity = FileIdentity(device: device, inode: state.nextInode, birthTime: state.clock)
-      file.stat.changeTime = state.clock
+      file.stat.changeTime = FileTime(nanoseconds: state.clock)
       state.files[Array(to.utf8)] = file
       return file.stat
     }
@@ -163,9 +163,11 @@ final class MemoryDisk: PhotoFiles {
     state.withLock { state in
       for path in paths {
         let key = Array(path.utf8)
-        state.files[key]!.stat.modificationTime = time
-        state.files[key]!.stat.changeTime = time
-        if state.files[key]!.stat.identity.birthTime != 0 { state.files[key]!.stat.identity.birthTime = time }
+        state.files[key]!.stat.modificationTime = FileTime(nanoseconds: time)
+        state.files[key]!.stat.changeTime = FileTime(nanoseconds: time)
+        if state.files[key]!.stat.identity.birthTime != .unknown {
+          state.files[key]!.stat.identity.birthTime = FileTime(nanoseconds: time)
+        }
       }
     }
   }
@@ -174,7 +176,7 @@ final class MemoryDisk: PhotoFiles {
   func reuse(inode: UInt64) { state.withLock { $0.reused = inode } }
 
   func setBirth(_ time: Int64, of path: String) {
-    state.withLock { $0.files[Array(path.utf8)]?.stat.identity.birthTime = time }
+    state.withLock { $0.files[Array(path.utf8)]?.stat.identity.birthTime = FileTime(nanoseconds: time) }
   }
 
   func setStat(_ stat: FileStat, of path: String) { state.withLock { $0.files[Array(path.utf8)]?.stat = stat } }
@@ -190,7 +192,7 @@ final class MemoryDisk: PhotoFiles {
     state.withLock { state in
       var file = state.files.removeValue(forKey: Array(from.utf8))!
       state.clock += 1_000_000
-      file.stat.changeTime = state.clock
+      file.stat.changeTime = FileTime(nanoseconds: state.clock)
       state.files[Array(to.utf8)] = file
       return file.stat
     }

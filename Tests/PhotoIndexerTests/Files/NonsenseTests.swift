@@ -25,8 +25,8 @@ import WatchRecords
       var stat = stats.randomElement(using: &random)!
       switch Int.random(in: 0..<6, using: &random) {
       case 0: stat.byteCount = [0, -1, .min, .max].randomElement(using: &random)!
-      case 1: stat.modificationTime = [.min, .max].randomElement(using: &random)!
-      case 2: stat.changeTime = [.min, .max].randomElement(using: &random)!
+      case 1: stat.modificationTime = FileTime(nanoseconds: [.min, .max].randomElement(using: &random)!)
+      case 2: stat.changeTime = FileTime(nanoseconds: [.min, .max].randomElement(using: &random)!)
       case 3: stat.identity.inode = [0, 1, .max].randomElement(using: &random)!
       default: break
       }

@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import WatchRecords
 
@@ -169,7 +170,8 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.remove("/p/a.jpg")
     var new = fixture.disk.write("/p/b.jpg")
     new.identity.inode = old.identity.inode
-    new.identity.birthTime = old.identity.birthTime + 5
+    new.identity.birthTime = old.identity.birthTime
+    new.identity.birthTime += 5
     let record = try fixture.apply(Fixture.gone("a.jpg"), Fixture.file("b.jpg", new))
     #expect(record.deletedAssets == [id] && record.insertedAssets.count == 1)
   }
@@ -337,10 +339,10 @@ private typealias Fixture = ReconcilerFixture
   @Test func farDatesAreNoTrap() throws {
     let fixture = try ReconcilerFixture()
     var stat = fixture.disk.write("/p/a.jpg", failure: "damaged")
-    stat.modificationTime = .max
-    stat.changeTime = .min
+    stat.modificationTime = FileTime(nanoseconds: .max)
+    stat.changeTime = FileTime(nanoseconds: .min)
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
-    stat.changeTime = .max
+    stat.changeTime = FileTime(nanoseconds: .max)
     try fixture.apply(Fixture.file("a.jpg", stat), .synced(number: 1))
     #expect(try fixture.paths().count == 1)
   }

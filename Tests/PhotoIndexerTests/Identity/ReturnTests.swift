@@ -198,7 +198,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.remove("/p/a.jpg")
     fixture.disk.reuse(inode: old.identity.inode)
     fixture.disk.write("/p/b.jpg", bytes: 200)
-    fixture.disk.setBirth(old.identity.birthTime, of: "/p/b.jpg")
+    fixture.disk.setBirth(old.identity.birthTime.nanoseconds, of: "/p/b.jpg")
     let new = try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
     let together = try fixture.apply(Fixture.gone("a.jpg"), Fixture.file("b.jpg", new))
     #expect(together.deletedAssets == [id] && together.insertedAssets.count == 1)
@@ -208,7 +208,7 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(Fixture.gone("b.jpg"))
     fixture.disk.reuse(inode: old.identity.inode)
     fixture.disk.write("/p/c.jpg", bytes: 300)
-    fixture.disk.setBirth(old.identity.birthTime, of: "/p/c.jpg")
+    fixture.disk.setBirth(old.identity.birthTime.nanoseconds, of: "/p/c.jpg")
     let last = try fixture.apply(Fixture.file("c.jpg", try #require(fixture.disk.stat(Fixture.bytes("/p/c.jpg")))))
     #expect(last.insertedAssets.count == 1 && last.insertedAssets.isDisjoint(with: [id, b]))
   }
@@ -220,7 +220,7 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.move("/p/a.jpg", "/p/b.jpg")
     if isBuried { #expect(try fixture.apply(Fixture.gone("a.jpg")).deletedAssets == [id]) }
     let edited = fixture.disk.write("/p/b.jpg", camera: "X200", bytes: 300)
-    #expect(fixture.disk.time - edited.identity.birthTime < 2_000_000_000)
+    #expect(fixture.disk.time - edited.identity.birthTime.nanoseconds < 2_000_000_000)
     try fixture.apply(Fixture.file("b.jpg", edited))
     try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
     #expect(try fixture.asset("/p/b.jpg").camera?.model == "X200")

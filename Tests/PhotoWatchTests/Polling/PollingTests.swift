@@ -52,7 +52,7 @@ struct PollingTests {
       try #require(
         session.records.compactMap { record -> DirectoryNumber? in
           guard case .directoryFound(let number, _, _, Array(name.utf8), let identity) = record else { return nil }
-          #expect(identity.birthTime == 0)
+          #expect(identity.birthTime == .unknown)
           return number
         }.last)
     }

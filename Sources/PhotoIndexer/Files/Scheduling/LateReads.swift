@@ -14,8 +14,8 @@ final class LateReads: Sendable {
   struct Key: Hashable, Sendable {
     let inode: UInt64
     let byteCount: Int64
-    let modificationTime: Int64
-    let changeTime: Int64
+    let modificationTime: FileTime
+    let changeTime: FileTime
     let name: [UInt8]
 
     init(_ stat: FileStat, name: some Collection<UInt8>) {

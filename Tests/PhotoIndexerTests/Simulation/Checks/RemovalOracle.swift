@@ -88,7 +88,7 @@ struct RemovalOracle {
       // The scan did not miss a file that it found in the place of another photo, where a program had saved it. Without
       // a birth time, the inode may be another file's.
       let there = after.values.filter { $0.simulatedPath.hasPrefix(root + "/") }
-      let found = Set(there.compactMap { files.after[$0.id] }.filter { $0.birthTime != 0 })
+      let found = Set(there.compactMap { files.after[$0.id] }.filter { $0.birthTime != .unknown })
       let missed = goneHere.filter { asset in
         !excluded.contains(asset.id) && !(files.before[asset.id].map(found.contains) ?? false)
       }

@@ -18,7 +18,7 @@ extension SimulatedDisk {
   func stat(_ path: [UInt8]) -> FileStat? {
     guard let key = file(path) else { return nil }
     var stat = fileStat(key)
-    stat.identity.birthTime = 0
+    stat.identity.birthTime = .unknown
     return stat
   }
 

@@ -72,7 +72,7 @@ extension SimulatedWatcher {
   struct Fresh {
     var checkAt: Int64
     var byteCount: Int64
-    var modificationTime: Int64
+    var modificationTime: FileTime
     let event: FileEvent
     let stamp: Int
   }
