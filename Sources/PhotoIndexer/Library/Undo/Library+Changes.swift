@@ -27,9 +27,9 @@ extension Library {
       if !record.isEmpty {
         undoLog.append(
           .init(
-            id: live.token.sequence, date: clock.wallTime, origin: origin, group: undoGroup, recording: performed.1))
+            id: token.sequence, date: clock.wallTime, origin: origin, group: undoGroup, recording: performed.1))
       }
-      return (live.token, performed.created)
+      return (token, performed.created)
     }
   }
 
