@@ -7,12 +7,12 @@ import TestTools
 import Testing
 
 /// A person's edits stay while ExifTool, which replaces files by a rename, writes metadata to the same photos.
-@Suite(.enabled(if: ExifToolTests.exifTool != nil, "exiftool is not installed"), .timeLimit(.minutes(60)))
-struct ExifToolTests {
-  static let exifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+@Suite struct ExifToolTests {
+  private static let exifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/exiftool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
-  @Test func editsStayWhileFilesAreTouchedAndWritten() async throws {
+  @Test(.enabled(if: exifTool != nil, "exiftool is not installed"), .timeLimit(.minutes(60)))
+  func editsStayWhileFilesAreTouchedAndWritten() async throws {
     let count = effort("PHOTOD_EXIFTOOL_PHOTOS", 60)
     try await DaemonFixture.with { fixture in
       for index in 0..<count { try fixture.write("\(index / 200)/\(index).jpg", index) }

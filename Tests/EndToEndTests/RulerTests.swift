@@ -68,7 +68,7 @@ import Testing
     ("one photo's date changed, an observation of all 2,000", "fetched anew"),
     ("one photo's date changed, an observation, one of 1,000 distinct", "one fetch"), ("one favorite", nil),
     ("1,000 photos placed in one album", "the rows alone in SQLite"),
-    ("one photo moved in an album of 1,000, its durable commit", nil),
+    ("one photo moved in an album of 1,000, its durable commit", "the row alone in SQLite"),
     ("one photo moved in an album of 1,000, an observation of it", nil),
     ("100 photos titled", "the rows alone in SQLite"), ("100 titles undone", "the rows alone in SQLite"),
     ("200 places in an album of 800 undone", "the rows alone in SQLite"),

@@ -114,7 +114,7 @@ import Testing
         var edit = AlbumEdit()
         edit.title = "Rome \(number)"
         try await perform(.editAlbum(albums[0], edit), as: "a")
-      case .place: try await perform(place([ids[0], ids[number]], in: albums[0]), as: "a")
+      case .place: try await perform(place([ids[0], ids[3 - number]], in: albums[0]), as: "a")
       case .position:
         try await perform(move(albums[0], before: number == 1 ? nil : albums[1]), as: "a")
       }

@@ -19,7 +19,19 @@ func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {
       _ = try catalog.change(.editAlbum(album, edit))
     }
   }
-  try withRows(beside: path) { queue in try figures.time("rows", CLOCK_MONOTONIC) { try writeRows(ids, queue) } }
+  try withRows(beside: path) { queue in
+    try figures.time("rows", CLOCK_MONOTONIC) { try writeRows(ids, queue) }
+    for round in 0..<rounds {
+      let rank = Double(ids.count / 2) - 1 / Double(round + 2)
+      try figures.time("row", CLOCK_MONOTONIC) {
+        try queue.write {
+          try $0.execute(
+            sql: "UPDATE album_asset SET rank = ? WHERE collection_id = 1 AND asset_id = ?",
+            arguments: [rank, ids[(ids.count / 3 + round) % (ids.count / 2)].rawValue])
+        }
+      }
+    }
+  }
 
   let observed = try Observed(catalog, [FetchOptions(collection: "id:\(album)")])
   var counts = try catalog.read { try $0.collectionCounts() }
