@@ -16,7 +16,7 @@ import WatchRecords
     paths.path(of: number).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test func directoryGoesWithAllBelowIt() {
+  @Test func removedDirectoryIsForgottenWithAllBelowIt() {
     var paths = WatchedPaths()
     for record in [Self.found(1, in: 0, "/p"), Self.found(2, in: 1, "a"), Self.found(3, in: 2, "b")] {
       let isOfDirectory = paths.note(record)
