@@ -10,6 +10,9 @@ ROOT ?=
 JOBS ?= $(shell nproc)
 # The long tests that `make soak` runs. Without it, all of them run.
 RUNS ?=
+# How long `make fuzz` runs each fuzz target, and which. Without names, all of them run.
+SECONDS ?= 60
+TARGETS ?=
 
 # No writable table of functions.
 HARDENING = -Xlinker -z -Xlinker now
@@ -25,7 +28,7 @@ MANDIR = $(PREFIX)/share/man/man1
 DEBDIR = .build/deb
 SOURCES = Sources Tests Migrations Package.swift
 
-.PHONY: all help deps build run stop demo build-tests test test-quick soak lint format bench docs install uninstall deb check-deb clean
+.PHONY: all help deps build run stop demo build-tests test test-quick soak fuzz lint format bench docs install uninstall deb check-deb clean
 .SILENT:
 
 all: build
@@ -39,6 +42,8 @@ help:
 	echo 'make test-quick           build, and run all tests except the slow ones, in about 100 seconds'
 	echo 'make test                 build and test everything, check the style'
 	echo 'make soak [RUNS=NAMES]    build, and run the long tests for hours; Scripts/soak --list names them'
+	echo 'make fuzz [SECONDS=60] [TARGETS=NAMES]'
+	echo '                          give each parser made-up inputs for this time (libFuzzer)'
 	echo 'make bench                run the measurements'
 	echo 'make docs                 build the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
@@ -76,6 +81,10 @@ test-quick: build-tests
 
 soak: build-tests
 	Scripts/soak $(RUNS)
+
+# The targets are built with the options of libFuzzer, in a folder of their own.
+fuzz: deps
+	JOBS=$(JOBS) Scripts/fuzz '$(SECONDS)' $(TARGETS)
 
 lint:
 	swift format lint --strict --parallel --recursive $(SOURCES)
@@ -138,4 +147,4 @@ check-deb: deb
 	Scripts/check-deb $(DEBDIR)/*.deb
 
 clean: stop
-	rm -rf .build
+	rm -rf .build .build-fuzz

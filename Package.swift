@@ -44,6 +44,7 @@ let package = Package(
         .embedInCode("v013-duplicates.sql"),
         .embedInCode("v014-user-smart-albums.sql"),
         .embedInCode("v015-placements.sql"), .embedInCode("v016-readers.sql"),
+        .embedInCode("v017-reader-version.sql"),
       ]),
     .target(
       name: "Varlink",
@@ -82,14 +83,14 @@ let package = Package(
     .target(name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "Varlink"]),
 
     .target(
-      name: "PhotoLive", dependencies: ["ChangeDetails", "PhotoCatalog", "PhotoContract", "PhotoModel", "Varlink"]),
-    .target(
       name: "PhotoIndexer",
       dependencies: [
-        "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoLive", "PhotoModel", "PhotoCatalog",
-        "PhotoWatch", "WatchRecords",
+        "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoModel", "PhotoCatalog", "PhotoWatch",
+        "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    .target(
+      name: "PhotoLive", dependencies: ["ChangeDetails", "PhotoCatalog", "PhotoContract", "PhotoModel", "Varlink"]),
     .target(
       name: "PhotoServer",
       dependencies: [
@@ -100,7 +101,8 @@ let package = Package(
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoServer", "PhotoWatch", "Varlink",
+        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoLive", "PhotoServer", "PhotoWatch",
+        "Varlink",
         "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -181,7 +183,7 @@ let package = Package(
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [
-        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
+        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
@@ -247,8 +249,22 @@ if Context.environment["PHOTOD_BENCHMARKS"] != nil {
     .executableTarget(
       name: "photod-measure",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "TestTools",
+        "ChangeDetails", "FileContent", "PhotoContract", "PhotoMetadata", "TestTools",
         "PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Benchmarks/Measure"))
+}
+
+// The targets of `make fuzz`, which need the options of libFuzzer: built for it alone.
+if Context.environment["PHOTOD_FUZZ"] != nil {
+  package.targets += [
+    .target(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+    .executableTarget(
+      name: "photod-fuzz",
+      dependencies: [
+        "CLibFuzzer", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel", "PredicateLanguage", "Varlink",
+        "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
+      ],
+      path: "Tests/Fuzz/Targets"),
+  ]
 }

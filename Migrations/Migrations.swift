@@ -25,5 +25,7 @@ package enum Migrations {
       sql: String(decoding: PackageResources.v014_user_smart_albums_sql, as: UTF8.self)),
     Step(name: "v015-placements", sql: String(decoding: PackageResources.v015_placements_sql, as: UTF8.self)),
     Step(name: "v016-readers", sql: String(decoding: PackageResources.v016_readers_sql, as: UTF8.self)),
+    Step(
+      name: "v017-reader-version", sql: String(decoding: PackageResources.v017_reader_version_sql, as: UTF8.self)),
   ]
 }

@@ -221,7 +221,8 @@ public final class PhotoLibrary: Sendable {
   /// - Parameters:
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
   ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
-  ///   - undoGroup: calls in a row with the same group are undone together.
+  ///   - undoGroup: calls with the same group are undone together, even if other clients change something between them.
+  ///     Use a new group for each thing that a person does.
   @discardableResult
   public func performChanges(
     _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil, undoGroup: String? = nil
@@ -232,7 +233,7 @@ public final class PhotoLibrary: Sendable {
       returning: ChangeResult.self)
   }
 
-  /// The changes that can be undone, newest first: the last ones since the daemon started.
+  /// The last changes since the daemon started, newest first. Those without a problem can be undone.
   ///
   /// - Parameter origin: only the changes with this origin, such as `client:my-gallery`.
   public func undoableChanges(origin: String? = nil) async throws -> [UndoableChange] {
@@ -244,8 +245,8 @@ public final class PhotoLibrary: Sendable {
   /// Undoes a change as a whole.
   ///
   /// - Returns: the token of the library with that.
-  /// - Throws: ``PhotoLibraryError/changeRejected(requestIndex:message:)`` if something of the change was changed again
-  ///   since.
+  /// - Throws: ``PhotoLibraryError/changeRejected(requestIndex:message:)`` if the change has a problem, or something of it
+  ///   was changed again since.
   @discardableResult
   public func undoChange(_ id: UndoableChange.ID) async throws -> String {
     try await callOnce("UndoChange", UndoChangeRequest(id: id, clientName: clientName), returning: TokenReply.self)

@@ -17,14 +17,31 @@ final class ExtractWorker: @unchecked Sendable {
     case failed(String)
   }
 
+  /// The file system whose permit the process holds.
+  var fileSystem: MediaSource.FileSystem?
   private let child: ChildProcess
   private let logger: Logger
   private var frames = ExtractStream.assembler()
   private var outgoing = ExtractStream.greeting
   /// The descriptors of the requests in `outgoing`.
   private var descriptors: [Int32] = []
-  /// Whether the process has started its work. Until then, no file is slow or to blame.
+  /// Whether the process is known to have started its work. Until then, no file is slow or to blame.
   var hasGreeted: Bool { frames.greeted }
+
+  /// Whether the process has started its work. What it has sent counts, even if it was not received until now.
+  func hasStarted() -> Bool {
+    guard !frames.greeted else { return true }
+    let count = recv(child.socket, &buffer, buffer.count, 0)
+    guard count > 0 else { return false }
+    frames.append(buffer[..<count])
+    do {
+      _ = try frames.next()
+    } catch {
+      return false
+    }
+    return frames.greeted
+  }
+
   /// The requests that have no reply yet.
   private(set) var openRequests = 0
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -130,19 +147,21 @@ final class ExtractWorker: @unchecked Sendable {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The state of the process: running, or waiting for a processor; waiting for a disk; or something else.
+  /// The state of the process: running, or waiting for a processor; waiting for a disk; stopped by a signal or a
+  /// debugger; or something else.
   enum ProcessState {
-    case runnable, waitingForDisk, other
+    case runnable, waitingForDisk, stopped, other
   }
 
   /// nil if the state can't be seen, for example under `ProtectProc=` of systemd.
   var processState: ProcessState? {
-    let text = FileDescriptorText.read("/proc/\(child.processID)/stat")
+    let text = ProcessFile.read("/proc/\(child.processID)/stat")
     // The name of the program is in parentheses, and may contain anything.
     guard let end = text.lastIndex(of: UInt8(ascii: ")")), text.count > end + 2 else { return nil }
     switch text[end + 2] {
     case UInt8(ascii: "R"): return .runnable
     case UInt8(ascii: "D"): return .waitingForDisk
+    case UInt8(ascii: "T"), UInt8(ascii: "t"): return .stopped
     default: return .other
     }
   }
@@ -167,8 +186,8 @@ final class ExtractWorker: @unchecked Sendable {
   }
 }
 
-/// Reads a small file of /proc.
-private enum FileDescriptorText {
+/// A small file of /proc.
+private enum ProcessFile {
   static func read(_ path: String) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return [] }

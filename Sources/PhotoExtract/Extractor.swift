@@ -27,9 +27,10 @@ package final class Extractor: Sendable {
 
   /// - Parameters:
   ///   - executable: the path of photod-extract.
-  ///   - readerCount: how many files are read at a time. Some more processes may run while files take long.
+  ///   - readerCount: how many files of one drive are read at a time. Some more processes may run for other file systems:
+  ///     see ``ExtractorPermits``.
   package init(executable: String, readerCount: Int, logger: Logger) {
-    pool = ExtractorPool(executable: executable, mostProcesses: readerCount + 2, logger: logger)
+    pool = ExtractorPool(executable: executable, readerCount: readerCount, logger: logger)
   }
 
   /// Starts processes before they are needed.
@@ -48,7 +49,7 @@ package final class Extractor: Sendable {
   /// The most files that one call reads.
   package static let mostFiles = ExtractStream.mostRequests
 
-  /// Reads files, at most ``mostFiles``.
+  /// Reads files of one folder, at most ``mostFiles``.
   ///
   /// - Returns: a result for each file, in their order.
   package func read(_ sources: [MediaSource]) -> [Extraction] {
@@ -56,7 +57,7 @@ package final class Extractor: Sendable {
     var results: [Extraction] = []
     results.reserveCapacity(sources.count)
     while results.count < sources.count {
-      switch pool.take(within: Self.patience) {
+      switch pool.take(for: sources[results.count].fileSystem, within: Self.patience) {
       case .worker(let worker): read(sources[results.count...], by: worker, into: &results)
       case .busy:
         for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source))) }
@@ -71,7 +72,7 @@ package final class Extractor: Sendable {
   package func readToTheEnd(_ source: MediaSource) -> Extraction { readToTheEnd(source, isSecondTry: false) }
 
   func readToTheEnd(_ source: MediaSource, isSecondTry: Bool) -> Extraction {
-    switch pool.take(within: Self.deadline) {
+    switch pool.take(for: source.fileSystem, within: Self.deadline) {
     case .worker(let worker): finish(source, by: worker, start: nil, isSecondTry: isSecondTry)
     case .busy: .busy
     case .unavailable(let reason): .unavailable(reason)
@@ -178,7 +179,7 @@ package final class Extractor: Sendable {
     case .facts(let facts):
       if isIdle(worker) { pool.putBack(worker) } else { pool.discard(worker, isKilled: true) }
       return .facts(facts)
-    case .late: return giveUp(worker)
+    case .late: return giveUp(worker, since: begun)
     case .failed(let reason):
       return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
     case .tooManyFetches: return giveUpFetching(worker)
@@ -212,9 +213,9 @@ package final class Extractor: Sendable {
   /// Ends a process that has failed.
   /// - Returns: why no other process can be expected to do better; nil if one may.
   private func noteFailure(_ reason: String, _ worker: ExtractWorker) -> String? {
-    let hasStarted = worker.hasGreeted
+    let hasStarted = worker.hasStarted()
     let end = pool.discard(worker, isKilled: false) ?? "it hangs in the kernel"
-    guard !pool.isEnding else { return "photod is stopping" }
+    guard !pool.isEnding else { return nil }
     pool.noteRestart()
     pool.logger.notice("photod-extract failed", metadata: ["reason": "\(reason)", "end": "\(end)"])
     guard !hasStarted else { return nil }
@@ -223,13 +224,14 @@ package final class Extractor: Sendable {
     return problem
   }
 
-  /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
-  private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
+  /// The ends that a signal from outside causes: of a service manager, a terminal, the kernel without memory, or the timer
+  /// of a process that was stopped for long.
+  private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGALRM].map { "signal \($0) ended it" }
 
   private func blame(_ reason: String, _ worker: ExtractWorker) -> Extraction {
-    let hasStarted = worker.hasGreeted
+    let hasStarted = worker.hasStarted()
     let end = pool.discard(worker, isKilled: false) ?? "it hangs in the kernel"
-    guard !pool.isEnding else { return .unavailable("photod is stopping") }
+    guard !pool.isEnding else { return .busy }
     pool.noteRestart()
     guard hasStarted, !Self.endsFromOutside.contains(end) else {
       return .unavailable("photod-extract ended (\(reason): \(end))")
@@ -238,14 +240,19 @@ package final class Extractor: Sendable {
     return .blamed("reading it ended photod-extract (\(reason): \(end)); the file may be damaged")
   }
 
+  /// A file is not slow while its process has had less of the processor.
+  private static let leastProcessorTime = Duration.seconds(1)
+
   /// Ends a process whose file has taken too long.
-  private func giveUp(_ worker: ExtractWorker) -> Extraction {
-    let (hasStarted, state) = (worker.hasGreeted, worker.processState)
+  private func giveUp(_ worker: ExtractWorker, since start: FileStart) -> Extraction {
+    let (hasStarted, state) = (worker.hasStarted(), worker.processState)
+    let isStarved = state == .stopped || isWaiting(worker, since: start, Self.leastProcessorTime * 2)
     pool.noteRestart()
     let end = pool.discard(worker, isKilled: true)
     guard hasStarted else { return .unavailable("photod-extract does not start within 5 s") }
     guard state != .waitingForDisk, end != nil else { return .unavailable("its disk does not answer within 5 s") }
-    guard !pool.isEnding else { return .unavailable("photod is stopping") }
+    guard !isStarved else { return .unavailable("photod-extract got no processor for 5 s") }
+    guard !pool.isEnding else { return .busy }
     blamed.add(1, ordering: .relaxed)
     return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
   }

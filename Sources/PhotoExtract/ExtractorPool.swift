@@ -33,21 +33,29 @@ final class ExtractorPool: Sendable {
   }
 
   private static let place = "photod-extract"
+  /// The most processes that may hang on one drive. With so many, no file of the drive is read until one has ended.
+  private static let mostHanging = 2
 
   let executable: String
   let mostProcesses: Int
   let logger: Logger
-  /// Counts the processes until they are reaped, also those that hang in the kernel.
-  private let slots = ProcessSlots()
+  /// Counts the processes until they are reaped. Those that hang in the kernel count for their drive.
+  private let slots: ProcessSlots
   private let state = Mutex(State())
   /// Counts the processes that may still be taken.
   private let free: DispatchSemaphore
+  private let permits: ExtractorPermits
   private let cleanup = DispatchQueue(label: "photod.extract-cleanup")
 
-  init(executable: String, mostProcesses: Int, logger: Logger) {
+  /// - Parameters:
+  ///   - readerCount: how many files of one drive are read at a time.
+  ///   - slots: tests give others, to make processes hang.
+  init(executable: String, readerCount: Int, logger: Logger, slots: ProcessSlots = ProcessSlots()) {
     self.executable = executable
-    self.mostProcesses = mostProcesses
+    mostProcesses = readerCount + ExtractorPermits.spareProcesses
     self.logger = logger
+    self.slots = slots
+    permits = ExtractorPermits(readerCount: readerCount)
     free = DispatchSemaphore(value: mostProcesses)
   }
 
@@ -55,17 +63,34 @@ final class ExtractorPool: Sendable {
     for (worker, _) in state.withLock({ $0.idle }) { worker.end(isKilled: false) }
   }
 
-  /// Takes a process for a while. Each one must be given to ``putBack(_:)`` or ``discard(_:isKilled:)``.
+  /// Takes a process for files of one file system. Each one must be given to ``putBack(_:)`` or ``discard(_:isKilled:)``.
   ///
-  /// - Parameter limit: how long to wait while all processes are busy; nil without a limit.
-  func take(within limit: Duration?) -> Taken {
-    if let limit {
-      let (seconds, attoseconds) = limit.components
-      let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-      guard free.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return .busy }
-    } else {
-      free.wait()
+  /// - Parameter limit: how long to wait while all processes are busy, or those that this file system may have.
+  func take(for fileSystem: MediaSource.FileSystem, within limit: Duration) -> Taken {
+    guard slots.count(of: Self.hangingPlace(fileSystem)) < Self.mostHanging else {
+      return .unavailable("its disk does not answer")
     }
+    let (seconds, attoseconds) = limit.components
+    let deadline = DispatchTime.now() + .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+    guard permits.take(fileSystem, until: deadline) else { return .busy }
+    guard free.wait(timeout: deadline) == .success else {
+      permits.putBack(fileSystem)
+      return .busy
+    }
+    let taken = takeFree()
+    if case .worker(let worker) = taken {
+      worker.fileSystem = fileSystem
+    } else {
+      permits.putBack(fileSystem)
+    }
+    return taken
+  }
+
+  /// The place of the slots of processes that hang on a file system.
+  static func hangingPlace(_ fileSystem: MediaSource.FileSystem) -> String { "\(fileSystem)" }
+
+  /// Takes a process for which `free` has been lowered.
+  private func takeFree() -> Taken {
     let (idle, isEnding) = state.withLock { state in
       let worker = state.isEnding ? nil : state.idle.popLast()?.worker
       if let worker { state.busy.insert(worker.processID) }
@@ -101,6 +126,7 @@ final class ExtractorPool: Sendable {
   }
 
   func putBack(_ worker: ExtractWorker) {
+    putBackPermit(of: worker)
     let (isEnding, schedules) = state.withLock { state in
       if state.isEnding { return (true, false) }
       state.busy.remove(worker.processID)
@@ -124,9 +150,19 @@ final class ExtractorPool: Sendable {
   func discard(_ worker: ExtractWorker, isKilled: Bool) -> String? {
     state.withLock { _ = $0.busy.remove(worker.processID) }
     let end = worker.end(isKilled: isKilled)
-    if end == nil { slots.abandon(worker.processID, Self.place) } else { slots.release(Self.place) }
+    slots.release(Self.place)
+    if end == nil {
+      let place = worker.fileSystem.map { Self.hangingPlace($0) } ?? Self.place
+      _ = slots.take(place, maximum: .max)
+      slots.abandon(worker.processID, place)
+    }
+    putBackPermit(of: worker)
     free.signal()
     return end
+  }
+
+  private func putBackPermit(of worker: ExtractWorker) {
+    if let fileSystem = worker.fileSystem.take() { permits.putBack(fileSystem) }
   }
 
   /// Notes that a process did not start its work. For a while, no other is started.
@@ -143,7 +179,7 @@ final class ExtractorPool: Sendable {
   func prepare(_ count: Int) {
     var workers: [ExtractWorker] = []
     for _ in 0..<count {
-      guard case .worker(let worker) = take(within: .zero) else { break }
+      guard free.wait(timeout: .now()) == .success, case .worker(let worker) = takeFree() else { break }
       workers.append(worker)
     }
     for worker in workers { putBack(worker) }

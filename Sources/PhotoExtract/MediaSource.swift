@@ -14,14 +14,28 @@ package struct MediaSource: Sendable {
     case failed(errorNumber: Int32)
   }
 
+  /// The file system of a file. A slow one may hold only some of the processes.
+  package enum FileSystem: Hashable, Sendable {
+    /// A drive, by its number (`st_dev`).
+    case drive(UInt64)
+    /// A share, by the object that reads its files.
+    case share(ObjectIdentifier)
+
+    package var isShare: Bool {
+      if case .share = self { true } else { false }
+    }
+  }
+
   package let bytes: Bytes
+  package let fileSystem: FileSystem
   /// The size by fstat(2).
   package let byteCount: Int64
   /// Without its folder.
   package let name: [UInt8]
 
-  package init(bytes: Bytes, byteCount: Int64, name: [UInt8]) {
+  package init(bytes: Bytes, fileSystem: FileSystem, byteCount: Int64, name: [UInt8]) {
     self.bytes = bytes
+    self.fileSystem = fileSystem
     self.byteCount = byteCount
     self.name = name
   }

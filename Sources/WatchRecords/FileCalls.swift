@@ -73,7 +73,8 @@ public struct FileAnswer: Hashable, Sendable {
     self.stat =
       stat
       ?? FileStat(
-        identity: FileIdentity(device: 0, inode: 0, birthTime: 0), byteCount: 0, modificationTime: 0, changeTime: 0)
+        identity: FileIdentity(device: 0, inode: 0, birthTime: .unknown), byteCount: 0, modificationTime: .unknown,
+        changeTime: .unknown)
     self.bytes = bytes
   }
 

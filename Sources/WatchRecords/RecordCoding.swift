@@ -255,25 +255,25 @@ extension FileIdentity {
   fileprivate func encode(into bytes: inout [UInt8]) {
     bytes.append(integer: device)
     bytes.append(integer: inode)
-    bytes.append(integer: birthTime)
+    bytes.append(integer: birthTime.nanoseconds)
   }
 
   fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
     device = try reader.integer("a device")
     inode = try reader.integer("an inode")
-    birthTime = try reader.integer("a birth time")
+    birthTime = FileTime(nanoseconds: try reader.integer("a birth time"))
   }
 }
 
 extension FileEvent {
   fileprivate func encode(into bytes: inout [UInt8]) {
-    bytes.append(integer: time)
+    bytes.append(integer: time.nanoseconds)
     bytes.append(boolean: isWritten)
     bytes.append(naming.rawValue)
   }
 
   fileprivate init(from reader: inout ByteReader) throws(WatchFormatError) {
-    time = try reader.integer("an event's time")
+    time = FileTime(nanoseconds: try reader.integer("an event's time"))
     isWritten = try reader.boolean("whether a file was written")
     naming = try reader.choice("how a file got its name")
   }
@@ -283,14 +283,14 @@ extension FileStat {
   func encode(into bytes: inout [UInt8]) {
     identity.encode(into: &bytes)
     bytes.append(integer: byteCount)
-    bytes.append(integer: modificationTime)
-    bytes.append(integer: changeTime)
+    bytes.append(integer: modificationTime.nanoseconds)
+    bytes.append(integer: changeTime.nanoseconds)
   }
 
   init(from reader: inout ByteReader) throws(WatchFormatError) {
     identity = try FileIdentity(from: &reader)
     byteCount = try reader.integer("a byte count")
-    modificationTime = try reader.integer("a modification time")
-    changeTime = try reader.integer("a change time")
+    modificationTime = FileTime(nanoseconds: try reader.integer("a modification time"))
+    changeTime = FileTime(nanoseconds: try reader.integer("a change time"))
   }
 }

@@ -8,25 +8,24 @@ public typealias DirectoryNumber = UInt64
 public struct FileIdentity: Hashable, Sendable {
   public var device: UInt64
   public var inode: UInt64
-  /// Nanoseconds since 1970; 0 if the file system keeps none. It distinguishes a new file from an old one with its
-  /// inode.
-  public var birthTime: Int64
+  /// Unknown if the file system keeps none. It distinguishes a new file from an old one with its inode.
+  public var birthTime: FileTime
 
-  public init(device: UInt64, inode: UInt64, birthTime: Int64) {
+  public init(device: UInt64, inode: UInt64, birthTime: FileTime) {
     self.device = device
     self.inode = inode
     self.birthTime = birthTime
   }
 }
 
-/// The result of one look at a regular file. Times are in nanoseconds since 1970.
+/// The result of one look at a regular file.
 public struct FileStat: Hashable, Sendable {
   public var identity: FileIdentity
   public var byteCount: Int64
-  public var modificationTime: Int64
-  public var changeTime: Int64
+  public var modificationTime: FileTime
+  public var changeTime: FileTime
 
-  public init(identity: FileIdentity, byteCount: Int64, modificationTime: Int64, changeTime: Int64) {
+  public init(identity: FileIdentity, byteCount: Int64, modificationTime: FileTime, changeTime: FileTime) {
     self.identity = identity
     self.byteCount = byteCount
     self.modificationTime = modificationTime
@@ -36,9 +35,8 @@ public struct FileStat: Hashable, Sendable {
 
 /// The kernel's events of a file, as far as photod needs them beside the file's present state.
 public struct FileEvent: Hashable, Sendable {
-  /// When photod-watch read the first of the events, in nanoseconds since 1970 by the wall clock. 0 if no event named
-  /// the file and a listing found it.
-  public var time: Int64
+  /// When photod-watch read the first of the events. Unknown if no event named the file and a listing found it.
+  public var time: FileTime
   /// A program that had the file open for writing closed it (CLOSE_WRITE).
   public var isWritten: Bool
   /// How the file got its name.
@@ -54,9 +52,9 @@ public struct FileEvent: Hashable, Sendable {
     case renamed
   }
 
-  public static let none = FileEvent(time: 0, isWritten: false)
+  public static let none = FileEvent(time: .unknown, isWritten: false)
 
-  public init(time: Int64, isWritten: Bool, naming: Naming = .unknown) {
+  public init(time: FileTime, isWritten: Bool, naming: Naming = .unknown) {
     self.time = time
     self.isWritten = isWritten
     self.naming = naming

@@ -36,6 +36,9 @@ package final class ProcessSlots: Sendable {
     }
   }
 
+  /// The taken slots of a place.
+  package func count(of place: String) -> Int { state.withLock { $0.counts[place, default: 0] } }
+
   /// Returns the slot of a process that was reaped, or could not be started.
   package func release(_ place: String) { state.withLock { Self.release(place, &$0) } }
 

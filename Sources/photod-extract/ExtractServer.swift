@@ -7,8 +7,8 @@ import WatchRecords
 
 /// Answers photod's requests one after another.
 final class ExtractServer {
-  /// How long one file may take, in seconds. photod kills the process earlier. This limit is for a process that photod
-  /// has left behind, because photod itself was killed.
+  /// How long one file may take, in seconds, without the time in which photod fetches its bytes. photod kills the process
+  /// earlier. This limit is for a process that photod has left behind, because photod itself was killed.
   private static let longestRead: UInt32 = 20
 
   private let socket: Int32
@@ -90,6 +90,8 @@ final class ExtractServer {
     let count = min(buffer.count, ExtractRequest.maximumBytes)
     ExtractStream.append(.needs(offset: UInt64(offset), count: UInt32(count)), to: &outgoing)
     try send()
+    // A slow share may take longer than the reading. If photod ends, its end of the socket is closed.
+    alarm(0)
     while true {
       guard let request = try nextRequest() else {
         try receive()
@@ -98,6 +100,7 @@ final class ExtractServer {
       guard case .bytes(let bytes, let number) = request, bytes.count <= count else {
         throw ServerEnd.failed("another request came in place of bytes")
       }
+      alarm(Self.longestRead)
       guard number == 0 else {
         errno = number
         return -1

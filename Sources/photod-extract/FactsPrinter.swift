@@ -19,8 +19,24 @@ enum FactsPrinter {
     var reader = MediaReader()
     let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()
     let facts = reader.facts(descriptor: descriptor, byteCount: Int64(status.st_size), name: Array(name))
-    for (name, value) in lines(facts) { complain("\(name): \(value)") }
+    for (name, value) in lines(facts) { complain("\(name): \(escaped(value))") }
     return facts.failure == nil ? 0 : 65
+  }
+
+  /// A text of the file as one line that a terminal shows as it is. Control characters are written as in a Swift literal,
+  /// because a line break would look like another field.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: escaped += scalar.escaped(asASCII: true)
+      // Directional overrides reorder the rest of the line.
+      case .format where (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value):
+        escaped += scalar.escaped(asASCII: true)
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
   }
 
   /// The fields that the file has, in the order of the contract.

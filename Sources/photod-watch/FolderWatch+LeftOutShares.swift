@@ -9,15 +9,15 @@ import WatchRecords
 extension FolderWatch {
   /// Whether a share is mounted at this name.
   func isLeftOut(_ name: some Collection<UInt8>, in parent: NodeIndex) -> Bool {
-    guard refusesShares, !mounts.shares.isEmpty, let folder = path(of: parent) else { return false }
-    return mounts.shares.contains(folder + name)
+    guard mounts.refusesShares, !mounts.points.shares.isEmpty, let folder = path(of: parent) else { return false }
+    return mounts.points.shares.contains(folder + name)
   }
 
   /// The names in a directory at which shares are mounted.
   func leftOutNames(in index: NodeIndex) -> Set<[UInt8]> {
-    guard refusesShares, !mounts.shares.isEmpty, let folder = path(of: index) else { return [] }
+    guard mounts.refusesShares, !mounts.points.shares.isEmpty, let folder = path(of: index) else { return [] }
     return Set(
-      mounts.shares.lazy.filter { $0.starts(with: folder) }.map { Array($0.dropFirst(folder.count)) }
+      mounts.points.shares.lazy.filter { $0.starts(with: folder) }.map { Array($0.dropFirst(folder.count)) }
         .filter { !$0.contains(UInt8(ascii: "/")) })
   }
 
@@ -30,8 +30,8 @@ extension FolderWatch {
 
   /// Leaves out the known directories that shares were mounted over, since their paths now lead into the shares.
   func leaveOutShares() {
-    guard refusesShares else { return }
-    for path in mounts.shares.sorted(by: { $0.count < $1.count }) {
+    guard mounts.refusesShares else { return }
+    for path in mounts.points.shares.sorted(by: { $0.count < $1.count }) {
       for root in roots.values {
         guard let top = root.top, path.count > root.path.count, path.starts(with: root.path) else { continue }
         let rest = path.dropFirst(root.path.count)

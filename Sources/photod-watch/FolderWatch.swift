@@ -17,33 +17,27 @@ import WatchRecords
 /// 6. After an overflow all roots are scanned again; known directories keep their numbers.
 final class FolderWatch {
   /// How long a missing directory may take to turn up elsewhere.
-  static let goneGrace: Int64 = 200_000_000
+  static let goneGrace = Interval.milliseconds(200)
   /// How long the second half of a file's rename may take. In measurements, at most 54 events came between the halves.
-  static let moveGrace: Int64 = 20_000_000
+  static let moveGrace = Interval.milliseconds(20)
   /// The grace period if a sync or the end of a scan waits.
-  static let forcedGrace: Int64 = 5_000_000
+  static let forcedGrace = Interval.milliseconds(5)
   /// After this time without an empty queue, decisions that wait for one are made without it.
-  static let longestWaitForQuiet: Int64 = 500_000_000
+  static let longestWaitForQuiet = Interval.milliseconds(500)
   /// How long one part of a turn may take before the others get their time.
-  static let slice: Int64 = 5_000_000
+  static let slice = Interval.milliseconds(5)
   /// How often roots are checked and polled directories get their share of time.
-  static let checkInterval: Int64 = 2_000_000_000
+  static let checkInterval = Interval.seconds(2)
   /// The interval while every root is online and everything is watched. In that state, only the rename of a directory
   /// above a root causes no event.
-  static let restInterval: Int64 = 10_000_000_000
+  static let restInterval = Interval.seconds(10)
 
-  let socket: Int32
-  /// If it is not open, everything is polled.
-  var inotify = InotifyInstance()
+  var connection: Connection
+  var events = EventQueue()
   var watches = Watches()
-  var backlog = EventBacklog()
-  var progress = EventProgress()
 
   var rules = NameRules()
-  var mounts = MountPoints()
-  var fileSystems = FileSystems()
-  /// A root on a share is not touched, because it could block for ever, and all other roots with it.
-  var refusesShares = false
+  var mounts = Mounts()
 
   var roots: [UInt16: Root] = [:]
   var tree = WatchedTree()
@@ -52,22 +46,16 @@ final class FolderWatch {
 
   var walk = Walk()
   var scans = RunningScans()
-  var pending = PendingFiles()
-  var unreported = UnreportedFiles()
-  var held = HeldMoves()
+  var files = FileChanges()
   var polling = Polling()
   var syncing = Syncing()
-  var checks = Checks()
-
-  var heartbeat = Heartbeat()
-  var output = Output()
-  var orders = FrameAssembler()
+  var schedule = Schedule()
 
   /// Whether PHOTOD_WATCH_CHECKS is in the environment. Tests set it to have every settled state checked.
   let checksInvariants = getenv("PHOTOD_WATCH_CHECKS") != nil
 
   init(socket: Int32) {
-    self.socket = socket
+    connection = Connection(socket: socket)
     // This comes first: libinotifytools can store only a small descriptor number.
     openInotify()
     _ = watches.share.readLimit()
@@ -76,14 +64,14 @@ final class FolderWatch {
   /// Works until photod closes its end of the socket or a signal ends the process.
   /// - Returns: the exit status.
   func run() -> Int32 {
-    output.begin()
-    checks.last = watchshim_now()
-    heartbeat.sentAt = checks.last
+    connection.output.begin()
+    schedule.checks.last = Moment.now
+    schedule.heartbeat.sentAt = schedule.checks.last
     var status: Int32 = 0
     do throws(Failure) {
       while watchshim_termination_noted() == 0 {
-        if !output.isPaused { turn() }
-        output.cutIfDue(quiet: !canList && backlog.isEmpty)
+        if !connection.output.isPaused { turn() }
+        connection.output.cutIfDue(quiet: !canList && events.backlog.isEmpty)
         guard try sendOutput(), try wait() else { break }
       }
     } catch {
@@ -96,19 +84,19 @@ final class FolderWatch {
 
   func cleanUp() {
     syncing.cookies?.remove()
-    inotify.close()
+    events.inotify.close()
   }
 
   private func turn() {
     let drained = handleEvents()
-    if drained || pending.isDue { reportPending() }
+    if drained || files.pending.isDue { reportPending() }
     noteSyncsWithoutCookie(drained: drained)
     listSome()
     rebalance()
     pollSome()
-    let now = watchshim_now()
+    let now = Moment.now
     if now >= nextCheck {
-      let wasAsked = checks.mustRun
+      let wasAsked = schedule.checks.mustRun
       check(now)
       reportAlive(ifSilentFor: wasAsked ? Self.shortestSilence : Self.usualSilence)
     } else {
@@ -120,18 +108,18 @@ final class FolderWatch {
   /// Handles queued events for one slice of time.
   /// - Returns: whether the queue was empty at the end.
   func handleEvents() -> Bool {
-    let end = watchshim_now() + Self.slice
-    progress.clock = UInt32(clamping: realTime() / 1_000_000_000)
+    let end = Moment.now + Self.slice
+    events.progress.clock = FileTime.now.seconds
     while true {
-      let drained = inotify.read(into: &backlog)
-      if drained, backlog.isEmpty {
-        progress.quietAt = watchshim_now()
+      let drained = events.inotify.read(into: &events.backlog)
+      if drained, events.backlog.isEmpty {
+        events.progress.quietAt = Moment.now
         return true
       }
-      while let event = backlog.next() {
+      while let event = events.backlog.next() {
         handle(event)
-        if pending.isDue { reportPending() }
-        if progress.eventCount % 64 == 0, watchshim_now() >= end { return false }
+        if files.pending.isDue { reportPending() }
+        if events.progress.eventCount % 64 == 0, Moment.now >= end { return false }
       }
     }
   }
@@ -139,7 +127,7 @@ final class FolderWatch {
   /// - Returns: false if photod has closed its end.
   private func sendOutput() throws(Failure) -> Bool {
     do throws(SystemError) {
-      try output.write(to: socket)
+      try connection.output.write(to: connection.socket)
       return true
     } catch {
       if error.number == EPIPE || error.number == ECONNRESET { return false }
@@ -152,36 +140,38 @@ final class FolderWatch {
   /// Waits for an order, an event, room to write, or the next thing that is due.
   /// - Returns: false if photod has closed its end.
   private func wait() throws(Failure) -> Bool {
-    let paused = output.isPaused
+    let paused = connection.output.isPaused
     let timeout = paused ? -1 : millisecondsUntilDue()
     if timeout != 0 { directories.closeAll() }
     var waited = [
-      pollfd(fd: socket, events: Int16(POLLIN) | (output.wantsToWrite ? Int16(POLLOUT) : 0), revents: 0),
-      pollfd(fd: paused ? -1 : inotify.descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: paused ? -1 : mounts.descriptor, events: Int16(POLLPRI), revents: 0),
+      pollfd(
+        fd: connection.socket, events: Int16(POLLIN) | (connection.output.wantsToWrite ? Int16(POLLOUT) : 0), revents: 0
+      ),
+      pollfd(fd: paused ? -1 : events.inotify.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: paused ? -1 : mounts.points.descriptor, events: Int16(POLLPRI), revents: 0),
     ]
     guard watchshim_poll(&waited, UInt32(waited.count), timeout) >= 0 else {
       if errno == EINTR { return true }
       throw Failure(message: "poll failed: \(describe(errno))", status: 1)
     }
     if waited[2].revents != 0 {
-      mounts.noteChange()
+      mounts.points.noteChange()
       leaveOutShares()
-      checks.mustRun = true
+      schedule.checks.mustRun = true
     }
     guard waited[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return true }
     return try readOrders()
   }
 
   private func millisecondsUntilDue() -> Int32 {
-    guard !canList, backlog.isEmpty, !progress.hasOverflowed else { return 0 }
-    if scans.running.isEmpty, polling.rounds.hasWork || (polling.mustRebalance && inotify.isOpen) { return 0 }
-    let due = min(nextCheck, nextSettling(), heartbeat.sentAt + Self.longestSilence)
-    let now = watchshim_now()
-    return due <= now ? 0 : Int32(min((due - now + 999_999) / 1_000_000, 60_000))
+    guard !canList, events.backlog.isEmpty, !events.progress.hasOverflowed else { return 0 }
+    if scans.running.isEmpty, polling.rounds.hasWork || (polling.mustRebalance && events.inotify.isOpen) { return 0 }
+    let due = min(nextCheck, nextSettling(), schedule.heartbeat.sentAt + Self.longestSilence)
+    let now = Moment.now
+    return due <= now ? 0 : Int32(min(((due - now).nanoseconds + 999_999) / 1_000_000, 60_000))
   }
 
-  func report(_ record: WatchRecord) { output.report(record) }
+  func report(_ record: WatchRecord) { connection.output.report(record) }
 }
 
 /// An error that ends photod-watch.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -19,8 +18,8 @@ struct WatchShare {
   var percent: UInt64 = 75
   /// Reserved within that part: a watch for the sync cookies' directory, and one to recognise a directory (`tryWatch`).
   static let reserved = 2
-  /// The time in nanoseconds after which another watch is requested, if the kernel refused one.
-  static let retryInterval: Int64 = 10_000_000_000
+  /// The time after which another watch is requested, if the kernel refused one.
+  static let retryInterval = Interval.seconds(10)
 
   /// 0 if it can't be read. Then only the kernel's refusals limit the watches.
   private(set) var limit: UInt32 = 0
@@ -28,14 +27,14 @@ struct WatchShare {
   private var whole: UInt32?
   private var own: UInt32?
   /// When the kernel refused a watch although photod-watch had fewer than its share.
-  var refusedAt: Int64?
+  var refusedAt: Moment?
 
   var allowed: UInt32 { limit == 0 ? .max : UInt32(UInt64(limit) * percent / 100) }
 
   /// The number of directories that may have a watch.
   var capacity: Int { max(0, Int(allowed) - Self.reserved) }
 
-  func isRefused(_ now: Int64) -> Bool { refusedAt.map { now - $0 < Self.retryInterval } ?? false }
+  func isRefused(_ now: Moment) -> Bool { refusedAt.map { now - $0 < Self.retryInterval } ?? false }
 
   /// Reads the limits, which may change at any time: that of the first user namespace and that of the present one. The
   /// smaller limit counts.
@@ -78,22 +77,23 @@ extension FolderWatch {
   }
 
   var hasRoomForWatch: Bool {
-    inotify.isOpen && watches.byDescriptor.count < watches.share.capacity && !watches.share.isRefused(watchshim_now())
+    events.inotify.isOpen && watches.byDescriptor.count < watches.share.capacity
+      && !watches.share.isRefused(Moment.now)
   }
 
   /// Watches the open directory `descriptor`. If there is no room, a watch is added for a moment, because its number
   /// shows whether the directory is known. It is then removed, unless it is that of a known directory.
   /// - Returns: -1 if the directory gets no watch.
   func tryWatch(_ descriptor: Int32, _ identity: FileIdentity, mask: UInt32) -> Result<Int32, SystemError> {
-    guard inotify.isOpen else { return .success(-1) }
+    guard events.inotify.isOpen else { return .success(-1) }
     let hasRoom = hasRoomForWatch
     if !hasRoom, polling.directories.node(identity) != nil { return .success(-1) }
-    switch inotify.watch(descriptor, mask: mask) {
+    switch events.inotify.watch(descriptor, mask: mask) {
     case .success(let watch):
       guard watches.byDescriptor[watch] == nil, !hasRoom, watch != syncing.cookies?.watch else {
         return .success(watch)
       }
-      inotify.unwatch(watch)
+      events.inotify.unwatch(watch)
       return .success(-1)
     case .failure(let error):
       guard Self.isExhausted(error) else { return .failure(error) }
@@ -105,14 +105,14 @@ extension FolderWatch {
   private func noteRefusal() {
     // Either other programs use the watches, or the limit was lowered.
     if watches.share.readLimit() { polling.mustRebalance = true }
-    if watches.byDescriptor.count < watches.share.capacity { watches.share.refusedAt = watchshim_now() }
+    if watches.byDescriptor.count < watches.share.capacity { watches.share.refusedAt = Moment.now }
   }
 
   /// Gives watches to the directories that changed last, and gives up those that are beyond the share.
   /// - Complexity: O(*n* log *n*) in the directories, if something has changed.
   func rebalance() {
-    guard polling.mustRebalance, inotify.isOpen, scans.running.isEmpty, walk.isIdle, backlog.isEmpty,
-      !progress.hasOverflowed
+    guard polling.mustRebalance, events.inotify.isOpen, scans.running.isEmpty, walk.isIdle, events.backlog.isEmpty,
+      !events.progress.hasOverflowed
     else { return }
     polling.mustRebalance = false
     let excess = watches.byDescriptor.count - watches.share.capacity
@@ -177,7 +177,7 @@ extension FolderWatch {
     case .failure: listLater(index)
     case .success(let descriptor):
       let mask = tree[index].parent < 0 ? InotifyInstance.topMask : InotifyInstance.contentMask
-      switch inotify.watch(descriptor, mask: mask) {
+      switch events.inotify.watch(descriptor, mask: mask) {
       case .failure(let error):
         close(descriptor)
         guard Self.isExhausted(error) else { return true }
@@ -200,7 +200,7 @@ extension FolderWatch {
   /// IN_IGNORED says that no more of them come.
   private func giveUpWatch(_ index: NodeIndex) {
     let watch = tree[index].watch
-    inotify.unwatch(watch)
+    events.inotify.unwatch(watch)
     watches.byDescriptor[watch] = nil
     watches.retired[watch] = tree.reference(index)
     setWatch(index, -1)

@@ -76,5 +76,26 @@ def albums(setting):
                            targets=[under(micros, target, "µs")] if target else [])
 
 
+def edits(setting):
+    """Measures titles of many photos, and how long the library is busy while it undoes the largest changes.
+
+    The photos are edited by calls of 1,000, each a durable commit. Each undo is one commit. The baselines write the rows
+    in as many transactions.
+    """
+    count, members = setting.options.edits, setting.options.members
+    catalog = setting.made_catalog(max(count, members, setting.options.assets // 10))
+    figures = setting.measure("edits", count, members, catalog)
+    setting.report.keep("edits", figures)
+    for what, name, rows, target in [
+        (f"{count:,} photos titled", "edit", "rows of edits", None),
+        (f"{count:,} titles undone", "undo of edits", "rows of undone edits", 1),
+        (f"{2 * count:,} places in an album of {members:,} undone", "undo of places", "rows of undone places", 1),
+        (f"deletion of an album of {members:,} undone", "undo of a deletion", "rows of an undone deletion", 1),
+    ]:
+        seconds = figures[name][0] / 1e3
+        setting.report.add(what, seconds, "s", beside=("the rows alone in SQLite", figures[rows][0] / 1e3),
+                           targets=[under(seconds, target, "s")] if target else [])
+
+
 def microseconds(milliseconds):
     return quantile(milliseconds, 0.5) * 1e3, f"p99 {digits(quantile(milliseconds, 0.99) * 1e3)}"

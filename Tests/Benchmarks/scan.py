@@ -3,15 +3,18 @@
 import contextlib
 import json
 import os
+import pathlib
 import random
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 import time
 
 from report import at_most, middle
-from setting import HERE, find, seconds_of
+from setting import HERE, find, say, seconds_of
 
+DROP_CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
 LIMITS = {"limit.c, one thread": 1, "limit.c, two threads": 2}
 
 
@@ -24,6 +27,55 @@ def large(setting):
     folder = setting.make_photos("large", count)
     scan(setting, folder, count, min(3, setting.options.rounds))
     shutil.rmtree(folder)
+
+
+def cold(setting):
+    """Measures a first scan whose files are not in the cache. It needs a disk, and root, who may drop the cache.
+
+    The files are read in the order of their inodes, which is that of the disk on ext4. There is no target, because the disk
+    decides.
+    """
+    if os.geteuid() != 0 or not os.access(DROP_CACHES, os.W_OK):
+        print("only root may drop the cache: no line of a cold scan", flush=True)
+        return
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="photod-bench-cold.", dir=setting.options.disk))
+    try:
+        setting.make_photos(folder / "photos", setting.count)
+        build_limit(setting)
+
+        def dropping(measure):
+            subprocess.run(["sync"], check=True)
+            DROP_CACHES.write_text("3\n")
+            return measure()
+
+        measures = {
+            "find -printf": lambda: find(folder),
+            "limit.c, one thread": lambda: limit(setting, folder, setting.count, 1),
+            "photod": lambda: photod(setting, folder, setting.count),
+        }
+        results = {name: [] for name in measures}
+        for number in range(setting.options.rounds):
+            say(f"cold scan: round {number + 1} of {setting.options.rounds}")
+            for name, measure in measures.items():
+                results[name].append(dropping(measure))
+        seconds = middle(results["photod"], "seconds")
+        setting.report.keep("cold scan", results)
+        for name in list(measures)[:2]:
+            setting.report.add(
+                f"first scan of {setting.count:,}, not in the cache", seconds, "s",
+                beside=(name, middle(results[name], "seconds")))
+    finally:
+        shutil.rmtree(folder)
+
+
+def reads(setting):
+    """Prints how much of each photo is read, and in how many calls."""
+    figures = setting.measure("reads", setting.photos)
+    setting.report.keep("reads", figures)
+    for name, unit in [("calls", "reads"), ("bytes", "bytes")]:
+        values = figures[name]
+        setting.report.add(
+            f"{unit} a photo", sum(values) / len(values), unit, note=f"at most {max(values):,}")
 
 
 def scan(setting, folder, count, rounds):

@@ -52,7 +52,7 @@ struct TestingPageTests {
       for suite in pattern.2.split(separator: "|") {
         let isThere = sources.contains { name, text in
           name.hasPrefix(pattern.1 + "/") && text.contains("struct \(suite) ")
-            && (pattern.3.isEmpty || text.contains("func \(pattern.3)("))
+            && (pattern.3.isEmpty || text.contains("func \(pattern.3)"))
         }
         #expect(isThere, "\(fields[0]): \(pattern.1).\(suite)/\(pattern.3)")
       }
@@ -82,7 +82,7 @@ struct TestingPageTests {
     for pattern in patterns {
       let isThere = sources.contains { name, text in
         name.hasPrefix(pattern.1 + "/") && (pattern.2.isEmpty || text.contains("struct \(pattern.2) "))
-          && (pattern.3.isEmpty || text.contains("func \(pattern.3)("))
+          && (pattern.3.isEmpty || text.contains("func \(pattern.3)"))
       }
       #expect(isThere, "\(pattern.0)")
     }

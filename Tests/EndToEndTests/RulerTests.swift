@@ -26,7 +26,8 @@ import Testing
     let targets = figures.lines.flatMap(\.targets).map(\.target)
     for target in [
       "at most 1 × limit.c", "(2 × find + 100)", "p50 under 3 ms", "p99 under 15 ms", "under 50 ms",
-      "at most 20 messages", "under 20 ms", "under 30 ms", "under 5 ms", "under 60 MB",
+      "at most 20 messages", "under 20 ms", "under 30 ms", "under 5 ms", "under 60 MB", "under 2 s", "under 1 s",
+      "under 200 µs",
     ] {
       #expect(targets.contains { $0.hasSuffix(target) }, "\(target)")
     }
@@ -66,6 +67,12 @@ import Testing
     ("one photo's date changed, an observation of all 20", "fetched anew"),
     ("one photo's date changed, an observation of all 2,000", "fetched anew"),
     ("one photo's date changed, an observation, one of 1,000 distinct", "one fetch"), ("one favorite", nil),
+    ("1,000 photos placed in one album", "the rows alone in SQLite"),
+    ("one photo moved in an album of 1,000, its durable commit", nil),
+    ("one photo moved in an album of 1,000, an observation of it", nil),
+    ("100 photos titled", "the rows alone in SQLite"), ("100 titles undone", "the rows alone in SQLite"),
+    ("200 places in an album of 800 undone", "the rows alone in SQLite"),
+    ("deletion of an album of 800 undone", "the rows alone in SQLite"),
     ("20 observers of all 2,000", "the same bytes through 20 socket pairs"),
     ("memory at 2,000 with 20 observers", nil), ("observers of 10 distinct fetches", "one fetch"),
     ("Fetch of the newest 100", "the same read in one process"), ("Fetch of 100 of an album", "the same read"),

@@ -137,19 +137,20 @@ import Testing
           """)
       for (id, name, date, offset) in [
         (1, "a.jpg", 1_600_000_000_000_000 as Int64?, 120 as Int64?), (2, "IMG_20230920_003105.jpg", nil, nil),
-        (3, "b.jpg", nil, nil), (4, "c.heic", nil, nil),
+        (3, "b.gif", nil, nil), (4, "c.heic", nil, nil),
       ] {
+        let type = id == 4 ? "image/heic" : id == 3 ? "image/gif" : "image/jpeg"
         try database.execute(
           sql: """
             INSERT INTO asset (id, media_type, media_subtypes, creation_date, creation_offset, sort_date,
               modification_date, added_date, directory_id, name, name_key, byte_count, content_type)
             VALUES (?1, 1, 0, ?2, ?3, ifnull(?2, 1700000000000000), 1500000000000000, 1700000000000000, 1, ?4, ?4, 5, ?5)
-            """, arguments: [id, date, offset, name, id == 4 ? "image/heic" : "image/jpeg"])
+            """, arguments: [id, date, offset, name, type])
         try database.execute(
           sql: """
             INSERT INTO resource (directory_id, name, asset_id, position, kind, content_type, byte_count,
               modification_time, change_time, inode, birth_time, read_time) VALUES (1, ?, ?, 0, 0, ?, 5, 1, 1, 1, 1, 1)
-            """, arguments: [name, id, id == 4 ? "image/heic" : "image/jpeg"])
+            """, arguments: [name, id, type])
       }
     }
     let token = old.token(1)

@@ -38,7 +38,7 @@ struct ManagementTests {
     try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client], omitted: 7)) }]) {
       daemon in
       for format in ["json", "jsonl", "table"] {
-        let (output, errors) = try await photoctl(daemon, "clients", "--format", format)
+        let (output, errors, _) = try await daemon.photoctl(["clients", "--format", format])
         let isComplete = format == "json"
         #expect(errors.isEmpty == isComplete && errors.contains("7 more") != isComplete, "\(format): \(errors)")
         guard isComplete else { continue }
@@ -47,30 +47,8 @@ struct ManagementTests {
       }
     }
     try await ScriptedDaemon.with(["Clients": { try await $0.reply(Clients(clients: [client])) }]) { daemon in
-      let (output, errors) = try await photoctl(daemon, "clients", "--json")
+      let (output, errors, _) = try await daemon.photoctl(["clients", "--json"])
       #expect(!String(decoding: output, as: UTF8.self).contains("omitted") && errors.isEmpty)
-    }
-  }
-
-  /// Runs photoctl on a thread of its own, because the scripted answers need those of the tasks.
-  private func photoctl(_ daemon: ScriptedDaemon, _ arguments: String...) async throws -> (output: Data, errors: String)
-  {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
-    process.arguments = ["--socket", daemon.path] + arguments
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    return try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(
-          with: Result {
-            try process.run()
-            let text = try output.fileHandleForReading.readToEnd() ?? Data()
-            let problems = try errors.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (text, String(decoding: problems, as: UTF8.self))
-          })
-      }
     }
   }
 

@@ -22,7 +22,9 @@ import Testing
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let results = extractor.read(
-      names.map { MediaSource(bytes: .descriptor(descriptor), byteCount: 1, name: Array($0.utf8)) })
+      names.map {
+        MediaSource(bytes: .descriptor(descriptor), fileSystem: .drive(1), byteCount: 1, name: Array($0.utf8))
+      })
     return results.map { result in
       if case .unfinished(let unfinished) = result { return "late, " + Self.text(unfinished.finish()) }
       return Self.text(result)
@@ -79,7 +81,7 @@ import Testing
 
   @Test func missingProgramFailsNoFile() {
     let extractor = Extractor(executable: "/nonexistent/photod-extract", readerCount: 1, logger: Logger(label: "test"))
-    let results = extractor.read([MediaSource(bytes: .descriptor(0), byteCount: 1, name: [])])
+    let results = extractor.read([MediaSource(bytes: .descriptor(0), fileSystem: .drive(1), byteCount: 1, name: [])])
     guard case .unavailable(let reason) = results.first else { return #expect(Bool(false), "\(results)") }
     #expect(reason.contains("/nonexistent/photod-extract can't be started"))
     #expect(extractor.blamedCount == 0)
@@ -89,7 +91,7 @@ import Testing
   @Test func processThatDoesNotStartFailsNoFile() {
     let extractor = Extractor(executable: "/bin/false", readerCount: 1, logger: Logger(label: "test"))
     for _ in 0..<3 {
-      let source = MediaSource(bytes: .descriptor(0), byteCount: 1, name: [])
+      let source = MediaSource(bytes: .descriptor(0), fileSystem: .drive(1), byteCount: 1, name: [])
       guard case .unavailable(let reason) = extractor.readToTheEnd(source) else {
         #expect(Bool(false), "the file is blamed")
         return

@@ -30,6 +30,20 @@ import Testing
     for line in lines { #expect(line.hasSuffix(": Operation not permitted"), "\(line)") }
   }
 
+  /// A line break in a caption would look like another field.
+  @Test func controlCharactersOfAFileAreEscaped() throws {
+    let folder = try TemporaryFolder("facts")
+    let caption = Array("Sea\nrating: 5\r\u{2028}x\u{202E}é".utf8)
+    var file: [UInt8] = [0x76, 0x2F, 0x31, 0x01, 2, 0, 0, 0] + Array("comments\0string\0".utf8)
+    file += [UInt8(caption.count), 0, 0, 0] + caption + [0]
+    let path = folder.path + "/a.exr"
+    try Data(file).write(to: URL(fileURLWithPath: path))
+    let (text, _, _) = try run(["--file", path])
+    #expect(
+      text.split(separator: "\n").contains(#"caption: Sea\nrating: 5\r\u{2028}x\u{202E}é"#), "\(text.debugDescription)")
+    #expect(!text.contains("\nrating: 5"))
+  }
+
   @Test func factsOfOneFileArePrinted() throws {
     let folder = try TemporaryFolder("facts")
     let path = folder.path + "/a.gif"

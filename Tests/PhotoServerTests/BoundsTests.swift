@@ -152,6 +152,10 @@ import Varlink
       #expect(many.error == Self.invalid && many.parameters?.parameter == "requests[0].editAsset.ids")
       let twice = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<600)),\#(edit(1..<600))]}"#)
       #expect(twice.error == Self.invalid && twice.parameters?.parameter == "requests[1].editAsset.ids")
+      // Requests that photod does not know yet count, too.
+      let trash = #"{"restoreAssets":[\#((1..<600).map(String.init).joined(separator: ","))]}"#
+      let trashed = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<600)),\#(trash)]}"#)
+      #expect(trashed.error == Self.invalid && trashed.parameters?.parameter == "requests[1].restoreAssets")
       let requests = Array(repeating: "{}", count: 1_001).joined(separator: ",")
       #expect(try await reply(socket, "PerformChanges", #"{"requests":[\#(requests)]}"#).error == Self.invalid)
       let missing = try await reply(socket, "PerformChanges", #"{"requests":[\#(edit(1..<1_001))]}"#)

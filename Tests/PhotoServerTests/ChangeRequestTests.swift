@@ -228,9 +228,11 @@ import Varlink
     #expect(1...4 ~= log.entries.count && log.entries.last?.id == 160, "\(log.entries.count)")
     // No part of a group is undone. The group after it is kept.
     for id in 161...170 as ClosedRange<Int64> { try append(id, titleLength: 1 << 22, group: "large") }
-    #expect(log.entries.isEmpty)
+    #expect(log.entries.map(\.id) == [161] && log.entries[0].problem?.contains("too large") == true)
+    #expect(log.entries[0].byteCount < 1_000 && log.entries[0].assetCount == 10)
     for id in 171...180 as ClosedRange<Int64> { try append(id, titleLength: 10, group: "small") }
-    #expect(log.entries.map(\.id) == [171] && log.entries[0].recording.assetCount == 1)
+    #expect(log.entries.map(\.id) == [161, 171] && log.entries[1].recording.assetCount == 1)
+    #expect(log.entries[1].problem == nil)
   }
 
   @Test func callsChangeTheLibraryForAllClients() async throws {

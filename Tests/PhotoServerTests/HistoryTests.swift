@@ -71,7 +71,7 @@ import Varlink
       #expect(try await replies.next()?.token == token)
       for _ in 0..<5 { try fixture.insert(announced: false) }
       try fixture.catalog.write { try $0.pruneHistory(before: 4) }
-      fixture.library.live.feed.publish(6)
+      fixture.live.feed.publish(6)
       let error = await #expect(throws: VarlinkError.self) { _ = try await replies.next() }
       #expect(error?.name == "org.photod.library.ChangeTokenExpired")
       await client.close()

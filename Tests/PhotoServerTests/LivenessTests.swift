@@ -1,6 +1,7 @@
 import Dispatch
 import Logging
 import PhotoIndexer
+import PhotoLive
 import PhotoTestSupport
 import Synchronization
 import Testing
@@ -57,7 +58,8 @@ import Testing
       onRelease()
     }
     let library = try Library(
-      catalog: environment.catalog, watcher: watcher, extractor: TestExtractor.make(),
+      catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: watcher,
+      extractor: TestExtractor.make(),
       configuration: .init(roots: [], version: "1"),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     await withCheckedContinuation { continuation in library.whenAlive { continuation.resume() } }

@@ -20,6 +20,7 @@ final class ServerFixture: Sendable {
   var folder: String { environment.folder }
   let catalog: Catalog
   let library: Library
+  let live: LiveLibrary
   /// The differences for the observations that a test advances itself.
   let directoryID: DirectoryID
   /// The service that ``serving(threads:libraryTurns:pageDeadline:snapshotDeadline:_:)`` started last.
@@ -36,8 +37,9 @@ final class ServerFixture: Sendable {
     if isReopened { try environment.catalog.close() }
     catalog = isReopened ? try environment.open() : environment.catalog
     directoryID = try catalog.addRoot(root)
+    live = try LiveLibrary(catalog: catalog)
     library = try Library(
-      catalog: catalog, watcher: ScriptedWatcher(), extractor: TestExtractor.make(),
+      catalog: catalog, commits: live, watcher: ScriptedWatcher(), extractor: TestExtractor.make(),
       configuration: .init(roots: [], version: "1"),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
@@ -79,8 +81,8 @@ final class ServerFixture: Sendable {
       let sequence = try writer.append(origin: "watcher", date: .init(microseconds: 1))
       return (sequence, try writer.effects(origin: "watcher"))
     }
-    library.live.commits.append(isKnown ? effects : nil, sequence: sequence)
-    if announced { library.live.feed.publish(sequence) }
+    live.commits.append(isKnown ? effects : nil, sequence: sequence)
+    if announced { live.feed.publish(sequence) }
   }
 
   /// Runs `body` while a service answers on a socket. `failures` returns the internal errors that it reported.
@@ -95,11 +97,11 @@ final class ServerFixture: Sendable {
     let failures = Mutex<[String]>([])
     try await withThrowingTaskGroup { group in
       let interface = LibraryService(
-        library: library, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        library: library, live: live, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         threads: threads, libraryTurns: libraryTurns, pageDeadline: pageDeadline, snapshotDeadline: snapshotDeadline)
       let manage = ManageService(
-        connections: interface.connections, events: library.events, library: library, threads: threads,
-        libraryTurns: libraryTurns
+        connections: interface.connections, events: library.events, library: library, heldLists: live.lists.held,
+        threads: threads, libraryTurns: libraryTurns
       ) { _ in
         try Task.checkCancellation()
         await Task.yield()
@@ -118,7 +120,7 @@ final class ServerFixture: Sendable {
     }
   }
 
-  var differences: SharedDifferences { library.live.differences }
+  var differences: SharedDifferences { live.differences }
 
   func token() throws -> String { try catalog.read { try $0.token().description } }
 
@@ -127,7 +129,7 @@ final class ServerFixture: Sendable {
   ) throws -> ListObservation {
     let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
     return ListObservation(
-      of: library.live, reads: reads, plan: plan, request: parameters, holder: holder
+      of: live, reads: reads, plan: plan, request: parameters, holder: holder
     ) { [library] in
       try await library.endTokens(because: $0)
     }

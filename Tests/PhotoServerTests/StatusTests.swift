@@ -17,7 +17,7 @@ import Varlink
     let start = time.withLock { $0 }
     let cache = RootCountCache(catalog: fixture.catalog, now: { time.withLock { $0 } })
     func count(_ maximumAge: Duration = .seconds(1)) async throws -> (assets: Int?, dueAt: ContinuousClock.Instant?) {
-      let (counts, dueAt) = try await cache.counts(at: fixture.library.live.feed.sequence, maximumAge: maximumAge)
+      let (counts, dueAt) = try await cache.counts(at: fixture.live.feed.sequence, maximumAge: maximumAge)
       return (counts["/p"]?.assets, dueAt)
     }
     #expect(try await count() == (0, nil))

@@ -40,15 +40,34 @@ import Testing
 
     try await place([ids[0]], in: album)
     try await place(ids.reversed(), in: album)
-    #expect(try await undoableChanges(fixture).map(\.id) == [Int(first)])
+    // It stays the last change, so that nobody undoes the one before it instead.
+    #expect(try await undoableChanges(fixture).map(\.id) == [Int(id), Int(first)])
     let message =
-      "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 edits and places of photos."
+      "The change \(id) can't be undone, because it is too large. A change can be undone if it has at most 20000 places of photos in albums. The edit of a photo counts as two places, and each of its keywords as one more."
     await #expect(throws: LibraryError.changeRejected(requestIndex: 0, message: message)) {
       try await fixture.library.undoChange(id, clientName: "a")
     }
-    // A change after it is another one.
-    _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "a")
-    #expect(try await undoableChanges(fixture).count == 2)
+    // A change after it is another one. A later call of the group still belongs to it.
+    _ = try await fixture.library.perform([.editAssets([ids[0]], AssetEdit(isFavorite: true))], clientName: "b")
+    try await place([ids[0]], in: album)
+    let last = try await undoableChanges(fixture)
+    #expect(last.map(\.origin) == ["client:b", "client:a", "client:a"])
+    #expect(last.map(\.problem) == [nil, message, nil] && last[1].collections == ["Rome"])
+    _ = try await fixture.library.undoChange(Int64(last[0].id), clientName: "b")
+    #expect(try await undoableChanges(fixture).map(\.id) == [Int(id), Int(first)])
+  }
+
+  /// A call that is too large without any other.
+  @Test func largeCallThatOnlyEditsPhotosIsListed() async throws {
+    let more = try fixture.insert(UndoLog.mostWork)
+    for part in [more[...], ids[...]] {
+      let edits = stride(from: 0, to: part.count, by: 1_000).map { start in
+        LibraryChange.editAssets(Array(part[(part.startIndex + start)...].prefix(1_000)), AssetEdit(isFavorite: true))
+      }
+      _ = try await fixture.library.perform(edits, clientName: "a", undoGroup: "g")
+    }
+    let changes = try await undoableChanges(fixture)
+    #expect(changes.map(\.assetCount) == [more.count + ids.count] && changes[0].problem != nil, "\(changes)")
   }
 
   @Test func undoAtTheLimitIsShort() async throws {
@@ -66,6 +85,32 @@ import Testing
     // Other tests may have most of the processor. The watchdog waits for a minute.
     #expect(time < .seconds(20), "\(time)")
     #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == ids)
+  }
+
+  /// An edit takes longer than a place, so fewer edits can be undone.
+  @Test func editsCountByTheirWork() async throws {
+    var edit = AssetEdit()
+    func perform(_ title: String, keywords: [String] = []) async throws {
+      (edit.title, edit.addedKeywords) = (title, keywords)
+      _ = try await fixture.library.perform([.editAssets(ids, edit)], clientName: "a", undoGroup: "g")
+    }
+    for number in 0..<UndoLog.mostWork / (2 * ids.count) { try await perform("\(number)") }
+    let change = try #require(try await undoableChanges(fixture).first)
+    #expect(change.assetCount == ids.count)
+    try await perform("last")
+    #expect(try await undoableChanges(fixture).isEmpty)
+    _ = try await fixture.library.perform([.editAssets(ids, AssetEdit(isFavorite: true))], clientName: "b")
+    for number in 0..<UndoLog.mostWork / (4 * ids.count) { try await perform("t", keywords: ["\(number)", "k\(number)"]) }
+    let tagged = try #require(try await undoableChanges(fixture).first)
+    #expect(tagged.origin == "client:a" && tagged.assetCount == ids.count)
+    let clock = ContinuousClock()
+    let time = try await clock.measure {
+      _ = try await fixture.library.undoChange(Int64(tagged.id), clientName: "a")
+    }
+    print("the edits of \(ids.count) photos were undone in \(time)")
+    #expect(time < .seconds(20), "\(time)")
+    let assets = try fixture.catalog.read { try $0.assets(ids).assets }
+    #expect(assets.count == ids.count && assets.allSatisfy { $0.keywords.isEmpty && $0.title == "last" && $0.isFavorite })
   }
 
   /// The photos of a deleted album return with it.

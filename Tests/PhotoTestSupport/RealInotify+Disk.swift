@@ -96,7 +96,7 @@ package final class Disk: Sendable {
   package struct Truth: Equatable {
     package var inode: UInt64
     package var byteCount: Int64
-    package var modificationTime: Int64
+    package var modificationTime: FileTime
   }
 
   /// All .jpg files of at least one byte, and all directories, from an independent walk.
@@ -118,7 +118,8 @@ package final class Disk: Sendable {
         } else if look.st_mode & S_IFMT == S_IFREG, look.st_size > 0, name.suffix(4) == Array(".jpg".utf8)[...] {
           files[child] = Truth(
             inode: UInt64(look.st_ino), byteCount: Int64(look.st_size),
-            modificationTime: Int64(look.st_mtim.tv_sec) * 1_000_000_000 + Int64(look.st_mtim.tv_nsec))
+            modificationTime: FileTime(
+              nanoseconds: Int64(look.st_mtim.tv_sec) * 1_000_000_000 + Int64(look.st_mtim.tv_nsec)))
         }
       }
       closedir(stream)

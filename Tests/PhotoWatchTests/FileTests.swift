@@ -56,11 +56,11 @@ import WatchRecords
     if case .fileFound(_, Array(name.utf8), _, let event) = record { event } else { nil }
   }
 
-  /// The wall clock, in nanoseconds since 1970.
-  private static func realTime() -> Int64 {
+  /// The wall clock.
+  private static func realTime() -> FileTime {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    return Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec)
+    return FileTime(nanoseconds: Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec))
   }
 
   @Test func aRenameIsOneMove() async throws {

@@ -18,15 +18,17 @@ extension SeededGenerator {
   }
 
   mutating func stat() -> FileStat {
-    FileStat(identity: identity(), byteCount: any(), modificationTime: any(), changeTime: any())
+    FileStat(identity: identity(), byteCount: any(), modificationTime: time(), changeTime: time())
   }
 
   mutating func event() -> FileEvent {
     FileEvent(
-      time: any(), isWritten: .random(using: &self), naming: .init(rawValue: .random(in: 0...2, using: &self))!)
+      time: time(), isWritten: .random(using: &self), naming: .init(rawValue: .random(in: 0...2, using: &self))!)
   }
 
-  mutating func identity() -> FileIdentity { FileIdentity(device: any(), inode: any(), birthTime: any()) }
+  mutating func identity() -> FileIdentity { FileIdentity(device: any(), inode: any(), birthTime: time()) }
+
+  mutating func time() -> FileTime { FileTime(nanoseconds: any()) }
 }
 
 extension WatchRecord {

@@ -13,13 +13,17 @@ import Testing
   }
 
   /// The matches of photos among candidates in the roots /new and /more.
+  ///
+  /// - Parameter read: the hash of a candidate's file; nil if it can't be read.
   private func matcher(
-    _ photos: [ExportedPhoto], _ candidates: [(AssetID, String, Int64, String?)], isSameLibrary: Bool = false
+    _ photos: [ExportedPhoto], _ candidates: [(AssetID, String, Int64, String?)], isSameLibrary: Bool = false,
+    read: (AssetID) -> String? = { _ in nil }
   ) -> PhotoMatcher {
     let found = candidates.map { Candidate(id: $0.0, path: Array($0.1.utf8), byteCount: $0.2, contentHash: $0.3) }
     return PhotoMatcher(
       photos, roots: ["/new", "/more"].map { Array($0.utf8) }, isSameLibrary: isSameLibrary,
-      idsByPath: Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0.id) }), candidates: found)
+      idsByPath: Dictionary(uniqueKeysWithValues: found.map { ($0.path, $0.id) }), candidates: found,
+      hashOf: { read($0.id) })
   }
 
   @Test func hashFindsAPhotoBeforeItsPathDoes() {
@@ -63,12 +67,74 @@ import Testing
   }
 
   @Test func filesOfTheSameSizeAreReadForTheRest() {
-    var match = matcher(
+    var read: [AssetID] = []
+    let match = matcher(
       [photo(1, "/old/a", 5, hash: "x"), photo(2, "/old/b", 6)],
-      [(7, "/new/z", 5, nil), (8, "/new/y", 6, nil), (9, "/new/x", 5, "y")])
-    #expect(match.unhashed.map(\.id) == [7])
-    match.learn([7: "x"])
-    #expect(match.matches == [7, nil])
+      [(7, "/new/z", 5, nil), (8, "/new/y", 6, nil), (9, "/new/x", 5, "y")]
+    ) {
+      read.append($0)
+      return "x"
+    }
+    #expect(match.matches == [7, nil] && read == [7])
+  }
+
+  /// A camera gives the same names again, so another photo may have the path that the photo had on the other machine.
+  @Test func anotherCamerasPhotoAtTheSamePathIsNotThePhoto() {
+    let photos = [photo(1, "/old/a", 3, hash: "x")]
+    var read: [AssetID] = []
+    let other = matcher(photos, [(7, "/old/a", 2, nil), (8, "/more/Laptop/a", 3, nil)]) {
+      read.append($0)
+      return "x"
+    }
+    #expect(other.matches == [8] && read == [8])
+    // Uncompressed RAW files all have the same size.
+    for path in ["/old/a", "/new/a"] {
+      let sameSize = matcher(photos, [(7, path, 3, nil), (8, "/more/Laptop/a", 3, nil)]) { $0 == 7 ? "y" : "x" }
+      #expect(sameSize.matches == [8], "\(path)")
+      let alone = matcher(photos, [(7, path, 3, nil)]) { _ in "y" }
+      #expect(
+        alone.matches == [nil] && alone.problem(of: 0, lines: [2]) == "the photo at its place here is another one")
+    }
+    // Without a hash, the size must be the same.
+    #expect(matcher([photo(1, "/old/a", 3)], [(7, "/old/a", 2, nil)]).matches == [nil])
+    #expect(matcher([photo(1, "/old/a", 3)], [(7, "/old/a", 3, nil)]).matches == [7])
+    // In the same library, nothing is read, and a photo that was edited since is still the same.
+    let same = matcher(photos, [(7, "/old/a", 2, nil)], isSameLibrary: true) { _ in
+      Issue.record("read")
+      return nil
+    }
+    #expect(same.matches == [7])
+  }
+
+  @Test func fileThatCannotBeReadIsNotGuessed() {
+    var count = 0
+    let match = matcher([photo(1, "/old/a", 3, hash: "x")], [(7, "/new/a", 3, nil)]) { _ in
+      count += 1
+      return nil
+    }
+    #expect(match.matches == [nil] && count == 1)
+    #expect(
+      match.problem(of: 0, lines: [2])
+        == "the file at its place here can't be read, so its content can't be compared")
+  }
+
+  /// The photo at the place belongs to another line, but is no copy.
+  @Test func reasonNamesACopyOnlyForTheSameContent() {
+    let photos = [photo(1, "/old/a", hash: "x"), photo(2, "/old/b", hash: "y")]
+    let match = matcher(photos, [(7, "/old/a", 1, "y")])
+    #expect(match.matches == [nil, 7])
+    #expect(match.problem(of: 0, lines: [2, 3]) == "the photo at its place here is another one")
+  }
+
+  @Test func importNeedsALibraryWithAllPhotos() throws {
+    try ImportCommand.check(.live)
+    for state in LibraryStatus.State.allCases + [.unknown] where state != .live {
+      #expect {
+        try ImportCommand.check(state)
+      } throws: {
+        ($0 as? Failure)?.status == .tryAgain
+      }
+    }
   }
 
   @Test func missingPhotosArePlacedBetweenTheOthers() {
@@ -137,6 +203,10 @@ import Testing
       "line 2 of f names the photo 5, which is not in the export"
     ),
     (
+      "L\nP\n{\"kind\":\"album\",\"id\":1,\"title\":\"x\",\"photos\":[],\"keyPhoto\":5}\nE11",
+      "line 3 of f has the cover 5, which is not one of its photos"
+    ),
+    (
       "L\n{\"kind\":\"album\",\"id\":1,\"title\":\"x\",\"parentID\":3}\nE1",
       "line 2 of f is in the folder 3, which is not before it"
     ),
@@ -149,6 +219,8 @@ import Testing
       case "L": #"{"kind":"library","format":1,"library":"l","roots":[]}"#
       case "E": #"{"kind":"end","photoCount":0,"collectionCount":0}"#
       case "E1": #"{"kind":"end","photoCount":0,"collectionCount":1}"#
+      case "E11": #"{"kind":"end","photoCount":1,"collectionCount":1}"#
+      case "P": #"{"kind":"photo","id":5,"path":"/a","byteCount":1}"#
       default: String(line)
       }
     }

@@ -64,7 +64,7 @@ extension CatalogWriter {
     let missing = Set(try missingAssets(assets))
     let tombstones = Set(try missing.filter { try tombstone(of: $0) != nil })
     let known = assets.filter { !missing.contains($0) || tombstones.contains($0) }
-    try removeRows(known, ofAlbum: id)
+    if try hasMembers(album: id) { try removeRows(known, ofAlbum: id) }
     try insert(
       known, inAlbum: id, before: before, placed: { placed[$0] ?? 0 },
       table: { missing.contains($0) ? .tombstones : .assets })
@@ -191,6 +191,12 @@ extension CatalogWriter {
         try delete.run()
       }
     }
+  }
+
+  private func hasMembers(album id: CollectionID) throws -> Bool {
+    let select = try RawStatement(database, "SELECT 1 FROM (\(Self.ranks)) LIMIT 1")
+    select.bind(1, id)
+    return try select.firstRow { true } ?? false
   }
 
   private func anyRank(of asset: AssetID, inAlbum id: CollectionID) throws -> Double? {

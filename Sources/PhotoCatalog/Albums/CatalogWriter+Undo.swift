@@ -19,17 +19,7 @@ extension CatalogWriter {
   private func restore(_ recording: ChangeRecording) throws {
     try checkIsUnchanged(recording)
     try restoreCollections(recording)
-    for placement in recording.placements.reversed() {
-      let (album, asset) = (placement.key.album, placement.key.asset)
-      guard try missingAssets([asset]).isEmpty, try userCollection(album) != nil else { continue }
-      switch placement.place {
-      case .absent: try remove([asset], fromAlbum: album)
-      case .before(let next):
-        let isThere = try next.map { try rank(of: $0, inAlbum: album) != nil } ?? true
-        try place([asset], inAlbum: album, before: isThere ? next : nil)
-        try setPlaced(placement.placed, asset, inAlbum: album)
-      }
-    }
+    try restorePlaces(recording.placements)
     for (id, difference) in recording.assets { try setUserData(difference.before, of: id) }
     for (id, difference) in recording.collections where difference.before == nil && difference.after != nil {
       if try userCollection(id) != nil { try delete(collection: id) }
@@ -54,7 +44,17 @@ extension CatalogWriter {
       }
     }
     let members = recording.places.sorted { ($0.key.album, $0.key.asset) < ($1.key.album, $1.key.asset) }
-    for (member, placed) in members { try checkIsUnchanged(member, placed, recording) }
+    var album: UserCollection?
+    for (member, placed) in members {
+      // The call itself may have deleted the album. Then it returns first.
+      if let difference = recording.collections[member.album], difference.after == nil { continue }
+      if album?.id != member.album { album = try userCollection(member.album) }
+      guard let album else {
+        throw CollectionChangeError.rejected(
+          "The album \(member.album) was deleted since. Undo its deletion first.")
+      }
+      try checkIsUnchanged(member.asset, placed, in: album)
+    }
   }
 
   private func checkIsUnchanged(_ after: UserCollection, _ recording: ChangeRecording) throws {
@@ -69,19 +69,10 @@ extension CatalogWriter {
     }
   }
 
-  private func checkIsUnchanged(
-    _ member: ChangeRecording.Member, _ placed: Int64?, _ recording: ChangeRecording
-  ) throws {
-    // The call itself may have deleted the album. Then it returns first.
-    if let difference = recording.collections[member.album], difference.after == nil { return }
-    guard let album = try userCollection(member.album) else {
-      throw CollectionChangeError.rejected(
-        "The album \(member.album) was deleted since. Undo its deletion first.")
-    }
-    guard try missingAssets([member.asset]).isEmpty else { return }
-    guard try self.placed(member.asset, inAlbum: member.album) != placed else { return }
+  private func checkIsUnchanged(_ asset: AssetID, _ placed: Int64?, in album: UserCollection) throws {
+    guard try self.placed(asset, inAlbum: album.id) != placed, try missingAssets([asset]).isEmpty else { return }
     throw CollectionChangeError.rejected(
-      "The photo \(member.asset) was placed in '\(album.title)' (id:\(album.id)) again since, or removed from it. Undo the later change first."
+      "The photo \(asset) was placed in '\(album.title)' (id:\(album.id)) again since, or removed from it. Undo the later change first."
     )
   }
 
@@ -89,6 +80,36 @@ extension CatalogWriter {
   private func isEdited(_ id: CollectionID, _ recording: ChangeRecording) throws -> Bool {
     if try !userCollections(in: id).allSatisfy({ recording.collections[$0.id] != nil }) { return true }
     return try members(ofAlbum: id).contains { recording.places[.init(album: id, asset: $0)] == nil }
+  }
+
+  // MARK: - Places in albums
+
+  /// Gives assets the places that they had in albums. The last change is undone first.
+  ///
+  /// Assets that stood next to each other are placed together, because one placement of many takes a fraction of the
+  /// time of as many placements.
+  private func restorePlaces(_ placements: [ChangeRecording.Placement]) throws {
+    var run: PlacementRun?
+    for placement in placements.reversed() {
+      guard !(run?.add(placement) ?? false) else { continue }
+      if let run { try restore(run) }
+      run = PlacementRun(placement)
+    }
+    if let run { try restore(run) }
+  }
+
+  private func restore(_ run: PlacementRun) throws {
+    guard try userCollection(run.album) != nil else { return }
+    let missing = Set(try missingAssets(run.assets))
+    let assets = Array(run.assets.lazy.filter { !missing.contains($0) }.reversed())
+    guard !assets.isEmpty else { return }
+    switch run.place {
+    case .absent: try remove(assets, fromAlbum: run.album)
+    case .before(let next):
+      let isThere = try next.map { try rank(of: $0, inAlbum: run.album) != nil } ?? true
+      try place(assets, inAlbum: run.album, before: isThere ? next : nil)
+      for asset in assets { try setPlaced(run.placed[asset] ?? 0, asset, inAlbum: run.album) }
+    }
   }
 
   // MARK: - Collections
@@ -183,6 +204,37 @@ extension CatalogWriter {
       try setPlace(of: now, in: now.parentID, before: nil)
     }
     try setPlaced(deleted.placed, collection.id)
+  }
+}
+
+/// Placements in one album that are undone together, because the assets were not in it, or one before the other.
+private struct PlacementRun {
+  let album: CollectionID
+  /// The place of the last asset before the change.
+  let place: ChangeRecording.Place
+  /// The assets, the last one first.
+  private(set) var assets: [AssetID]
+  /// The commits that had placed them.
+  private(set) var placed: [AssetID: Int64]
+
+  init(_ placement: ChangeRecording.Placement) {
+    (album, place) = (placement.key.album, placement.place)
+    (assets, placed) = ([placement.key.asset], [placement.key.asset: placement.placed])
+  }
+
+  /// - Returns: false if the placement must be undone after those of the run.
+  mutating func add(_ placement: ChangeRecording.Placement) -> Bool {
+    let asset = placement.key.asset
+    guard placement.key.album == album, placed[asset] == nil else { return false }
+    switch (place, placement.place) {
+    case (.absent, .absent): break
+    // The asset before which the run is placed can't be in it.
+    case (.before(let end), .before(let next)): guard next == assets.last, end != asset else { return false }
+    default: return false
+    }
+    assets.append(asset)
+    placed[asset] = placement.placed
+    return true
   }
 }
 

@@ -102,9 +102,9 @@ struct AssetInsertions {
   private static let assetWidth: Int32 = 33
   private static let resourceColumns = """
     directory_id, name, asset_id, position, kind, content_type, byte_count, modification_time, change_time, inode,
-    birth_time, read_time, fingerprint, sample, hash
+    birth_time, read_time, fingerprint, sample, hash, reader_version
     """
-  private static let resourceWidth: Int32 = 15
+  private static let resourceWidth: Int32 = 16
 
   /// The statements, parallel to ``sizes``.
   private static let statements = sizes.map { size in
@@ -184,6 +184,7 @@ extension AssetInsertions.Insertion {
     statement.bind(first + 11, time: row.readTime)
     statement.bind(first + 12, row.marks.fingerprint.map(Int64.init(bitPattern:)))
     statement.bind(first + 13, proofOf: row.marks)
+    statement.bind(first + 15, row.readerVersion)
   }
 }
 

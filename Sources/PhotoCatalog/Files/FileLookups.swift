@@ -16,7 +16,7 @@ extension CatalogWriter: FileLookups {}
 extension FileLookups {
   static var fileColumns: String {
     "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time, "
-      + "fingerprint, sample, hash"
+      + "fingerprint, sample, hash, reader_version"
   }
 
   func file(_ select: RawStatement) -> FileRow {
@@ -24,7 +24,7 @@ extension FileLookups {
       assetID: select.assetID(0), directoryID: select.directoryID(1), name: select.bytes(2), byteCount: select.int64(3),
       modificationTime: select.time(4), changeTime: select.time(5), inode: UInt64(bitPattern: select.int64(6)),
       birthTime: select.time(7), readTime: select.time(8),
-      marks: select.marks(9))
+      marks: select.marks(9), readerVersion: select.int64(12))
   }
 
   /// The files directly in a directory, in the order of their names' bytes, which is that of the primary key.
@@ -54,7 +54,7 @@ extension FileLookups {
       database,
       """
       SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time, r.fingerprint, r.sample, r.hash
+        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version
       FROM asset a JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
       """)
     select.bind(1, id)
@@ -107,13 +107,13 @@ extension FileLookups {
       database,
       """
       SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time, r.fingerprint, r.sample, r.hash, a.added_date
+        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version, a.added_date
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name ORDER BY a.id DESC LIMIT ?
       """)
     select.bind(1, limit)
     while try select.step() {
-      guard select.int64(12) >= date.microseconds else { break }
-      if !select.isNull(9) { body(file(select), select.date(12)) }
+      guard select.int64(13) >= date.microseconds else { break }
+      if !select.isNull(9) { body(file(select), select.date(13)) }
     }
     select.reset()
   }
@@ -192,18 +192,17 @@ extension FileLookups {
     }
   }
 
-  /// Whether the catalog has a file with this stat whose content was read. It is a cheap hint that a file need not be
-  /// read ahead.
-  package func isKnown(inode: UInt64, byteCount: Int64, modificationTime: WallTime) throws -> Bool {
+  /// The recorded stats of the files with an inode. This reads less than ``files(inode:)``.
+  package func recordedStats(inode: UInt64) throws -> [RecordedStat] {
     let select = try RawStatement(
-      database,
-      """
-      SELECT 1 FROM resource WHERE inode = ? AND byte_count = ? AND modification_time = ? AND read_time <> 0
-      """)
+      database, "SELECT byte_count, modification_time, read_time FROM resource WHERE inode = ?")
     select.bind(1, Int64(bitPattern: inode))
-    select.bind(2, byteCount)
-    select.bind(3, time: modificationTime)
-    return try select.firstRow { true } ?? false
+    var stats: [RecordedStat] = []
+    try select.forEachRow {
+      stats.append(
+        RecordedStat(byteCount: select.int64(0), modificationTime: select.time(1), readTime: select.time(2)))
+    }
+    return stats
   }
 
   /// The number of assets whose content could not be read.

@@ -18,10 +18,13 @@ package struct FileRow: Hashable, Sendable {
   /// The digests of its content when it was read. Sample and hash belong to the file with this row's size, times and
   /// inode.
   package var marks: ContentMarks
+  /// The version of the reader that read its content; 0 if it was not read, or by a reader without a version.
+  package var readerVersion: Int64
 
   package init(
     assetID: AssetID, directoryID: DirectoryID, name: [UInt8], byteCount: Int64, modificationTime: WallTime,
-    changeTime: WallTime, inode: UInt64, birthTime: WallTime, readTime: WallTime, marks: ContentMarks = ContentMarks()
+    changeTime: WallTime, inode: UInt64, birthTime: WallTime, readTime: WallTime, marks: ContentMarks = ContentMarks(),
+    readerVersion: Int64 = 0
   ) {
     self.assetID = assetID
     self.directoryID = directoryID
@@ -33,12 +36,14 @@ package struct FileRow: Hashable, Sendable {
     self.birthTime = birthTime
     self.readTime = readTime
     self.marks = marks
+    self.readerVersion = readerVersion
   }
 
   package func of(asset id: AssetID) -> FileRow {
     FileRow(
       assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
-      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, marks: marks)
+      changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, marks: marks,
+      readerVersion: readerVersion)
   }
 }
 
@@ -182,7 +187,7 @@ extension CatalogWriter {
       database,
       """
       UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?,
-        fingerprint = ?, sample = ?, hash = ?, proof_state = abs(proof_state)
+        fingerprint = ?, sample = ?, hash = ?, reader_version = ?, proof_state = abs(proof_state)
       WHERE directory_id = ? AND name = ?
       """)
     update.bind(1, row.byteCount)
@@ -193,8 +198,9 @@ extension CatalogWriter {
     update.bind(6, time: row.readTime)
     update.bind(7, row.marks.fingerprint.map(Int64.init(bitPattern:)))
     update.bind(8, proofOf: row.marks)
-    update.bind(10, row.directoryID)
-    update.bind(11, text: row.name)
+    update.bind(10, row.readerVersion)
+    update.bind(11, row.directoryID)
+    update.bind(12, text: row.name)
     try update.run()
     if row.marks.hash != nil { comparison.note(row.assetID) }
     // A file that could not be read has its stat written again once it is read.

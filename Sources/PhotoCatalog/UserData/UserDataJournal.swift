@@ -38,6 +38,9 @@ import PhotoModel
 //     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset
 //     or at the end, or removed. A compaction writes the assets of an album as operations, too. An asset has a line
 //     before it is placed. No line follows when it leaves its last album: the reader drops lines that nothing needs.
+//   - So the first placement of an asset costs a whole line, 250 to 450 bytes, and each later one a few bytes. A shared line
+//     for the folder and the volume of many files would be shorter. But damage to it would cost all of these files, and an
+//     earlier photod, which does not know such lines, could not recognise the files after the loss of the catalog.
 //   - A compaction wrote everything up to `all`, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 

@@ -4,6 +4,7 @@ import Logging
 import PhotoCatalog
 import PhotoExtract
 import PhotoIndexer
+import PhotoLive
 import PhotoModel
 import PhotoServer
 import PhotoWatch
@@ -123,8 +124,9 @@ extension ServingLibrary {
     let catalog = try Catalog(
       path: configuration.catalog, isSuspect: reason == .damaged, stateFolder: configuration.stateFolder,
       onProgress: onProgress)
+    let live = try LiveLibrary(catalog: catalog)
     let library = try Library(
-      catalog: catalog, watcher: watcher, extractor: extractor,
+      catalog: catalog, commits: live, watcher: watcher, extractor: extractor,
       configuration: .init(
         roots: configuration.roots.map { FilePath.bytes($0) },
         innerRoots: configuration.innerRoots.map { FilePath.bytes($0) }, watchedRoots: roots,
@@ -135,10 +137,10 @@ extension ServingLibrary {
     let backups = BackupService(catalog: catalog, statusStore: library.statusStore, logger: logger) {
       reopenReasons.continuation.yield($0)
     }
-    let interface = LibraryService(library: library, logger: logger)
+    let interface = LibraryService(library: library, live: live, logger: logger)
     let manage = ManageService(
-      connections: interface.connections, events: library.events, library: library, backups: backups,
-      threads: interface.threads, libraryTurns: interface.libraryTurns)
+      connections: interface.connections, events: library.events, library: library,
+      heldLists: live.lists.held, backups: backups, threads: interface.threads, libraryTurns: interface.libraryTurns)
     return ServingLibrary(
       catalog: catalog, watcher: watcher, extractor: extractor, library: library, backups: backups,
       service: .photod([interface, manage], limits: .leavingFiles(), logger: logger), reopenReasons: reopenReasons,

@@ -1,4 +1,4 @@
-import PhotoLive
+import PhotoModel
 import Synchronization
 
 /// The last events of the library, for clients that ask for them or follow them.

@@ -30,10 +30,13 @@ private final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
+  var fileSystem: MediaSource.FileSystem { .drive(before.identity.device) }
+
   var key: LateReads.Key { LateReads.Key(before, name: name) }
 
   var source: MediaSource {
-    MediaSource(bytes: .descriptor(descriptor), byteCount: before.byteCount, name: name)
+    MediaSource(
+      bytes: .descriptor(descriptor), fileSystem: fileSystem, byteCount: before.byteCount, name: name)
   }
 
   /// Makes the reading of an extraction that is not unfinished.
@@ -74,15 +77,24 @@ extension DiskFiles {
   }
 
   func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
+    let expectedKey = LateReads.Key(expected, name: name(of: path))
+    if let known = background.take(expectedKey) { return known }
+    if case .noRoom = background.progress(of: expectedKey) { return .late }
     switch open(path, expecting: expected, isSampled: isSampled) {
     case .failed(let reading): return reading
     case .opened(let file):
       let key = file.key
       if let known = background.take(key) { return known }
-      reads.add(1, ordering: .relaxed)
-      background.begin(key) { [extractor] in file.reading(of: extractor.readToTheEnd(file.source)) }
+      let isUnderWay = background.begin(key, on: file.fileSystem) { [extractor] in
+        file.reading(of: extractor.readToTheEnd(file.source))
+      }
+      if isUnderWay { reads.add(1, ordering: .relaxed) }
       return .late
     }
+  }
+
+  private func name(of path: [UInt8]) -> ArraySlice<UInt8> {
+    path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
   }
 
   /// The path is walked once for all of them. The walk is a sixth of the cost of opening and closing a file six folders
@@ -117,7 +129,8 @@ extension DiskFiles {
     return readings
   }
 
-  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background.
+  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background. If too many are under
+  /// way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the reading.
   private func read(_ files: [OpenFile]) -> [ContentReading] {
     guard !files.isEmpty else { return [] }
     // A file may be under way already, because it was found before.
@@ -134,8 +147,10 @@ extension DiskFiles {
       if let reading = known[index] { return reading }
       let (file, extraction) = (files[index], extractions.removeFirst())
       guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
-      background.begin(file.key, holdsProcess: unfinished.holdsProcess) { file.reading(of: unfinished.finish()) }
-      return .late
+      let isUnderWay = background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
+        file.reading(of: unfinished.finish())
+      }
+      return isUnderWay ? .late : file.reading(of: unfinished.finish())
     }
   }
 
@@ -145,8 +160,7 @@ extension DiskFiles {
   }
 
   private func open(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> Opened {
-    let name = path[(path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
-    return open(path, from: AT_FDCWD, name: name, expecting: expected, isSampled: isSampled)
+    open(path, from: AT_FDCWD, name: name(of: path), expecting: expected, isSampled: isSampled)
   }
 
   private func open(

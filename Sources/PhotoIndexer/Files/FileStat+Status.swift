@@ -7,9 +7,9 @@ extension FileStat {
   init?(_ status: stat) {
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     self.init(
-      identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: 0),
+      identity: FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), birthTime: .unknown),
       byteCount: Int64(status.st_size),
-      modificationTime: WallTime(status.st_mtim).nanoseconds, changeTime: WallTime(status.st_ctim).nanoseconds)
+      modificationTime: FileTime(WallTime(status.st_mtim)), changeTime: FileTime(WallTime(status.st_ctim)))
   }
 
   /// The stat of a name in an open directory. A link is not followed.

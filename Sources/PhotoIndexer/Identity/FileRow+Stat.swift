@@ -2,22 +2,46 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-// Whether a file is the one that the catalog has, by its stat. Both the reader of files and the reconciler decide by these
-// rules. If they differed, files would be read in vain, or in the turn of the library.
+// The rules by which a file on the disk is a file that the catalog has, as far as its stat tells. They stand here and
+// nowhere else, because ReadAhead and the reconciler both decide by them. If they differed, files would be read in vain, or
+// in the turn of the library.
+//
+// 1. A file has the identity of a row if inode and birth time are the same.
+// 2. A file was read as it is if its size and modification time are those of the reading. A rename changes only the change
+//    time.
+// 3. A file is unchanged if its change time is the same, too. So no program has written it and set its time back.
+// 4. The file in a row's place is the row's file if it has the identity, or if it is unchanged. On some file systems, such
+//    as FAT, the inodes change at a mount.
+// 5. A file in another place is the row's file if it has the identity. An inode may be used again for a new file. If no birth
+//    time distinguishes the two, size and modification time must be the same as well.
 extension FileRow {
-  /// Whether inode and birth time are the same.
+  /// Rule 1.
   func hasIdentity(of stat: FileStat) -> Bool {
     inode == stat.identity.inode && birthTime == stat.identity.born
   }
 
-  func hasSizeAndTime(of stat: FileStat) -> Bool {
-    byteCount == stat.byteCount && modificationTime == stat.modified
-  }
+  func hasSizeAndTime(of stat: FileStat) -> Bool { recorded.hasSizeAndTime(of: stat) }
 
   func hasTimes(of stat: FileStat) -> Bool { hasSizeAndTime(of: stat) && changeTime == stat.changed }
 
-  /// Whether the size and times of a file are the same as when it was read.
-  func isUnchanged(as stat: FileStat) -> Bool { hasTimes(of: stat) && readTime != .unknown }
+  /// Rule 2.
+  func wasRead(as stat: FileStat) -> Bool { recorded.wasRead(as: stat) }
+
+  /// Rule 3. It is false for a file that was never read.
+  func isUnchanged(as stat: FileStat) -> Bool { wasRead(as: stat) && hasTimes(of: stat) }
+
+  /// Rule 4.
+  func isFile(inItsPlace stat: FileStat) -> Bool { hasIdentity(of: stat) || isUnchanged(as: stat) }
+
+  /// Rule 5.
+  func isFile(elsewhere stat: FileStat) -> Bool {
+    hasIdentity(of: stat) && (stat.identity.born != .unknown || hasSizeAndTime(of: stat))
+  }
+
+  /// Whether a file has the inode, size and modification time, whatever its birth time.
+  func hasInodeSizeAndTime(of stat: FileStat) -> Bool {
+    inode == stat.identity.inode && hasSizeAndTime(of: stat)
+  }
 
   /// Whether a file can't be this row's file. This also holds if the file system's inodes change, because its files
   /// keep birth time, or size and modification time.
@@ -26,4 +50,12 @@ extension FileRow {
     if birthTime != .unknown && stat.identity.born != .unknown { return birthTime != stat.identity.born }
     return !hasSizeAndTime(of: stat)
   }
+}
+
+extension RecordedStat {
+  func hasSizeAndTime(of stat: FileStat) -> Bool {
+    byteCount == stat.byteCount && modificationTime == stat.modified
+  }
+
+  func wasRead(as stat: FileStat) -> Bool { hasSizeAndTime(of: stat) && readTime != .unknown }
 }

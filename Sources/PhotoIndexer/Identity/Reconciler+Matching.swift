@@ -17,7 +17,7 @@ extension Reconciler {
   ///
   /// If no event was lost, an event decides at once: a rename of the known file would have been reported before it.
   func mustHold(_ place: Place) -> Bool {
-    guard !held.isFull else { return false }
+    guard held.hasRoom(for: place) else { return false }
     if listings.current?.directoryID == place.directoryID || mayHaveMissed(place.directoryID) { return true }
     let rootID = tree.rootID(of: place.directoryID)
     // The scan may have ended, and wait for that of another root.
@@ -65,7 +65,7 @@ extension Reconciler {
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
       let reading = file.reading
-      guard try batch.writer.file(place.directoryID, place.name).map({ isContested($0, file.stat) }) ?? true,
+      guard try batch.writer.file(place.directoryID, place.name).map({ !$0.isFile(inItsPlace: file.stat) }) ?? true,
         let source = try sourceOfMove(file.stat, to: place, reading: reading, in: batch)
       else {
         others.append((place, file))
@@ -138,11 +138,6 @@ extension Reconciler {
       let stat = files.stat(former.path), stat.byteCount == former.byteCount
     else { return false }
     return try batch.writer.file(folder, Array(former.path[(slash + 1)...])) == nil
-  }
-
-  /// Whether another file is in the place of a known one.
-  func isContested(_ row: FileRow, _ stat: FileStat) -> Bool {
-    !row.hasIdentity(of: stat) && !row.isUnchanged(as: stat)
   }
 
   private struct FoundMove {

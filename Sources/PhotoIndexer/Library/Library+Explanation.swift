@@ -49,11 +49,7 @@ extension Library {
         reason: isTop ? "It is a folder of the library." : "It is a folder in \(FilePath.text(rootPath)).")
     }
     if reconciler.roots[rootID]?.isUnconfigured == true { return explainUnconfigured(rootPath) }
-    if let root = reconciler.roots[rootID], case .offline(_, let reason) = root.state {
-      let (path, reason) = (FilePath.text(rootPath), known(reason, of: root))
-      return Explanation(
-        state: reason == .neverThere ? "missing" : "offline", reason: reason.text(of: path, at: path))
-    }
+    if let explanation = explainAbsence(ofRoot: rootID, rootPath) { return explanation }
     if let link = link(path, below: rootPath) {
       return Explanation(
         state: "ignored",
@@ -88,6 +84,20 @@ extension Library {
       state: "pending",
       reason:
         "\(subject) is not in the library yet: a scan or an event for it is pending. `photoctl sync` waits for it.")
+  }
+
+  /// Nil if the root is there.
+  private func explainAbsence(ofRoot rootID: RootID, _ root: [UInt8]) -> Explanation? {
+    let path = FilePath.text(root)
+    guard let root = reconciler.roots[rootID] else { return nil }
+    switch root.presence {
+    case .online, .suspect, nil: return nil
+    case .foreign(_, let folder): return Explanation(state: "offline", reason: folder.text(of: path, at: path))
+    case .offline(_, let reason):
+      let reason = known(reason, of: root)
+      return Explanation(
+        state: reason == .neverThere ? "missing" : "offline", reason: reason.text(of: path, at: path))
+    }
   }
 
   private func explainUnconfigured(_ root: [UInt8]) -> Explanation {

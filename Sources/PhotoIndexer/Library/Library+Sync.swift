@@ -18,7 +18,7 @@ extension Library {
       defer { group.cancelAll() }
       try await group.next()
     }
-    return live.token
+    return token
   }
 
   static func timedOut(after timeout: Duration, _ problem: CatalogProblem?) -> LibraryError {

@@ -1,16 +1,16 @@
 import Dispatch
+import ExtractRecords
 import Glibc
 import Logging
 import PhotoCatalog
 import PhotoExtract
-import PhotoLive
 import PhotoModel
 import PhotoWatch
 import WatchRecords
 
 /// One user's photo library: the only writer of its catalog.
 ///
-/// Each batch of records from photod-watch becomes one transaction. After its COMMIT it is published to ``live``, which
+/// Each batch of records from photod-watch becomes one transaction. After its COMMIT it is published to ``commits``, which
 /// updates the lists of all observers. The library runs on an executor of its own and may block there.
 package actor Library {
   package struct Configuration: Sendable {
@@ -45,8 +45,8 @@ package actor Library {
   }
 
   nonisolated package let catalog: Catalog
-  /// The catalog as clients observe it. Each commit is published there.
-  nonisolated package let live: LiveLibrary
+  /// The observers of the catalog. Each commit is published there.
+  nonisolated package let commits: any CommitPublisher
   nonisolated package let statusStore: StatusStore
   /// The last events of the library, for people who look for a fault.
   nonisolated package let events: EventRing
@@ -82,19 +82,23 @@ package actor Library {
 
   /// - Throws: `PhotoError` when the catalog can't be read.
   package init(
-    catalog: Catalog, watcher: any WatchSource, extractor: Extractor, configuration: Configuration, logger: Logger
+    catalog: Catalog, commits: any CommitPublisher, watcher: any WatchSource, extractor: Extractor,
+    configuration: Configuration, logger: Logger
   ) throws {
     try self.init(
-      catalog: catalog, watcher: watcher, files: RoutedFiles(extractor: extractor) { watcher.access(to: $0) },
-      extractor: extractor, configuration: configuration, logger: logger)
+      catalog: catalog, commits: commits, watcher: watcher,
+      files: RoutedFiles(extractor: extractor) { watcher.access(to: $0) }, extractor: extractor,
+      configuration: configuration, logger: logger)
   }
 
   init(
-    catalog: Catalog, watcher: any WatchSource, files: any PhotoFiles, extractor: Extractor? = nil,
-    clock: any LibraryClock = SystemClock(), power: PowerSupply = PowerSupply(), configuration: Configuration,
+    catalog: Catalog, commits: any CommitPublisher, watcher: any WatchSource, files: any PhotoFiles,
+    extractor: Extractor? = nil, clock: any LibraryClock = SystemClock(), power: PowerSupply = PowerSupply(),
+    configuration: Configuration,
     logger: Logger
   ) throws {
     self.catalog = catalog
+    self.commits = commits
     self.watcher = watcher
     self.files = files
     self.extractor = extractor
@@ -103,13 +107,16 @@ package actor Library {
     proofs = ProofWorker(power: power)
     self.logger = logger
     self.configuration = configuration
+    let unreadCount = try catalog.write { try $0.forgetFailures(ofReadersBefore: ReaderVersion.current) }
+    if unreadCount > 0 {
+      logger.notice("files are read again by a newer reader", metadata: ["count": "\(unreadCount)"])
+    }
     let (assetCount, failedCount) = try catalog.read { try $0.counts() }
     counts = LibraryCounts(assets: assetCount)
-    live = try LiveLibrary(catalog: catalog, now: { clock.instant })
     events = EventRing(clock: clock)
     statusStore = StatusStore(
       LibraryStatus(
-        state: .opening, library: catalog.uuid, token: live.token.description,
+        state: .opening, library: catalog.uuid, token: catalog.token(commits.feed.sequence).description,
         version: configuration.version, assetCount: assetCount, failedCount: failedCount,
         counters: LibraryStatus.Counters()))
     let knownInodes = try KnownInodes(catalog: catalog)
@@ -119,6 +126,9 @@ package actor Library {
       policy: RemovalPolicy(grace: configuration.removalGrace), events: events)
     reconciler.roots.takeOver(configuration.watchedRoots)
   }
+
+  /// The token of the newest published commit.
+  nonisolated var token: ChangeToken { catalog.token(commits.feed.sequence) }
 
   func remakeReconciler() throws { reconciler = try reconciler.remade(from: catalog) }
 
@@ -141,7 +151,7 @@ package actor Library {
   /// Ends every wait on the library, so that pending calls return.
   nonisolated package func stopWaiting() {
     files.lateReads?.ended.finish()
-    live.feed.finish()
+    commits.feed.finish()
     statusStore.feed.finish()
     events.feed.finish()
     barrier.fail(with: ended)
@@ -186,13 +196,22 @@ package actor Library {
     let readAhead = readers.reader(ofLane: lane.number)
     let inputs = Handover<ReadAhead.Input>()
     await withTaskGroup(of: Void.self) { group in
-      group.addTask(executorPreference: readAhead.executor) { await readAhead.run(lane, into: inputs) }
+      group.addTask(executorPreference: readAhead.executor) {
+        await readAhead.run(lane, into: inputs) { await self.places(of: $0) }
+      }
       while !Task.isCancelled, let input = await inputs.take() { take(input, from: lane) }
       group.cancelAll()
     }
   }
 
-  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input { await readers.first.read(input) }
+  nonisolated func read(ahead input: WatchInput) async -> ReadAhead.Input {
+    await readers.first.read(input) { await self.places(of: $0) }
+  }
+
+  /// The places of directories and of all above them, after the batches that were applied.
+  private func places(of numbers: [DirectoryNumber]) -> [DirectoryPlace] {
+    numbers.flatMap { reconciler.tree.places(above: $0) }
+  }
 
   /// Applies one input: a turn of ``run()``.
   ///
@@ -298,7 +317,7 @@ package actor Library {
       try writer.compareContents()
       let record = writer.record
       let sequence = record.isEmpty ? nil : try writer.append(origin: origin, date: date)
-      let effects = try live.commits.wants(record) ? writer.effects(origin: origin) : nil
+      let effects = try commits.wants(record) ? writer.effects(origin: origin) : nil
       return (value, record, origin, sequence, effects, try writer.failedCount(), writer.mayNeedProofs)
     }
     if let sequence {
@@ -306,7 +325,7 @@ package actor Library {
       let token = catalog.token(sequence)
       let change =
         effects == nil ? nil : PersistentChange(record, token: token, date: date, origin: origin)
-      live.publish(effects, change, sequence: sequence)
+      commits.publish(effects, change, sequence: sequence)
       if !record.insertedAssets.isEmpty || idle.words.state == .failed { idle.words.state = .pending }
       counts.note(record, filesRead: files.readCount)
       statusStore.update { status in

@@ -87,6 +87,23 @@ struct CatalogTree {
     return path
   }
 
+  /// The places of the directory with this number and of all above it, or nothing if photod-watch does not have all of
+  /// them. Complexity: O(depth).
+  func places(above number: DirectoryNumber) -> [DirectoryPlace] {
+    guard var id = byNumber[number] else { return [] }
+    var places: [DirectoryPlace] = []
+    while let node = nodes[id], let number = node.number {
+      guard let parent = node.row.parentID else {
+        let root = node.row.rootID.flatMap { rootPaths[$0] } ?? []
+        return places + [DirectoryPlace(number: number, parent: 0, name: root)]
+      }
+      guard let parentNumber = nodes[parent]?.number else { return [] }
+      places.append(DirectoryPlace(number: number, parent: parentNumber, name: node.row.pathName))
+      id = parent
+    }
+    return []
+  }
+
   /// The directory at an absolute path. Complexity: O(length of the path).
   func directory(path: [UInt8]) -> DirectoryID? {
     // An inner root comes first: the outer one may have the folder that its share is mounted on.

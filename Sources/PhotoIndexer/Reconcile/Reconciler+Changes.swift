@@ -1,3 +1,4 @@
+import ExtractRecords
 import PhotoCatalog
 import PhotoModel
 import WatchRecords
@@ -142,9 +143,7 @@ extension Reconciler {
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
-    if row.hasIdentity(of: stat) && row.hasSizeAndTime(of: stat) && row.readTime != .unknown
-      && isExplainedByRename(row, stat, in: batch)
-    {
+    if row.hasIdentity(of: stat) && row.wasRead(as: stat) && isExplainedByRename(row, stat, in: batch) {
       // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
       // format.
       row.changeTime = stat.changed
@@ -400,7 +399,9 @@ extension Reconciler {
     }
     switch result {
     case .content(let content, let read, let readTime, let marks):
-      return (content, FileRow(place, read, assetID: assetID, readTime: readTime, marks: marks))
+      let row = FileRow(
+        place, read, assetID: assetID, readTime: readTime, marks: marks, readerVersion: ReaderVersion.current)
+      return (content, row)
     case .unreadable(let why):
       return (
         promisedContent(name: place.name, failure: why), FileRow(place, stat, assetID: assetID, readTime: .unknown)

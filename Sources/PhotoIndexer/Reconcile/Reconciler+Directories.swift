@@ -95,7 +95,7 @@ extension Reconciler {
         // This is the mount point without its drive, or with another drive. If the catalog has no photo in it, none is
         // at risk, and the file system that is mounted there now becomes part of the library.
         endUndecided(forgetSession(ofRoot: root), in: &batch)
-        try setOffline(rootID, .otherFileSystem, in: &batch)
+        try setForeign(rootID, .otherFileSystem, in: &batch)
         return
       }
       // The scan decides whether this is the library's folder, or the mount point of a bind mount. Until then the

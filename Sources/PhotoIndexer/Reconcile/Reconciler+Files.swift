@@ -31,7 +31,7 @@ extension Reconciler {
       if let row { note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred) }
       return
     }
-    if let row, isContested(row, stat), mustHold(place) {
+    if let row, !row.isFile(inItsPlace: stat), mustHold(place) {
       held.hold(place, stat, reading)
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
       return
@@ -84,7 +84,8 @@ extension Reconciler {
       remembered.noteFile(inode: stat.identity.inode)
       try batch.writer.updateStat(
         FileRow(
-          place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks))
+          place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks,
+          readerVersion: row.readerVersion))
     } else if let source = try sourceOfMove(stat, to: place, reading: reading, in: batch),
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
@@ -197,9 +198,7 @@ extension Reconciler {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
         // elsewhere.
         if row.isAnother(than: seen) { (stat, standIn) = (nil, seen.identity) }
-      } else if let there = try batch.writer.file(target.directoryID, target.name), there.hasIdentity(of: seen),
-        seen.identity.born != .unknown || there.hasSizeAndTime(of: seen)
-      {
+      } else if let there = try batch.writer.file(target.directoryID, target.name), there.isFile(elsewhere: seen) {
         if try isSave(there, seen, in: batch) {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
           // one has left the name again. Later records decide, and until then this photo has the name.
@@ -344,6 +343,14 @@ extension Reconciler {
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
       }
+      switch files.lateReads?.progress(of: LateReads.Key(stat, name: row.name)) {
+      case .underWay:
+        // The library is told when it has been read.
+        retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
+        continue
+      case .noRoom: return
+      case .notBegun, .ended, nil: break
+      }
       batch.context.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
       retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
@@ -355,7 +362,7 @@ extension Reconciler {
   private func statToRead(of row: FileRow) -> FileStat? {
     guard var stat = current(row) else { return nil }
     if stat.identity.inode == row.inode {
-      stat.identity.birthTime = row.birthTime.nanoseconds
+      stat.identity.birthTime = FileTime(row.birthTime)
     } else if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode, !scans.areUnderWay {
       stat.identity.birthTime = standIn.birthTime
     } else {
@@ -366,17 +373,20 @@ extension Reconciler {
 }
 
 extension FileRow {
-  init(_ place: Place, _ stat: FileStat, assetID: AssetID, readTime: WallTime, marks: ContentMarks = ContentMarks()) {
+  init(
+    _ place: Place, _ stat: FileStat, assetID: AssetID, readTime: WallTime, marks: ContentMarks = ContentMarks(),
+    readerVersion: Int64 = 0
+  ) {
     self.init(
       assetID: assetID, directoryID: place.directoryID, name: place.name, byteCount: stat.byteCount,
       modificationTime: stat.modified, changeTime: stat.changed, inode: stat.identity.inode,
-      birthTime: stat.identity.born, readTime: readTime, marks: marks)
+      birthTime: stat.identity.born, readTime: readTime, marks: marks, readerVersion: readerVersion)
   }
 
   /// The stat by which the catalog knows the file; it does not know the device.
   var stat: FileStat {
     FileStat(
-      identity: FileIdentity(device: 0, inode: inode, birthTime: birthTime.nanoseconds), byteCount: byteCount,
-      modificationTime: modificationTime.nanoseconds, changeTime: changeTime.nanoseconds)
+      identity: FileIdentity(device: 0, inode: inode, birthTime: FileTime(birthTime)), byteCount: byteCount,
+      modificationTime: FileTime(modificationTime), changeTime: FileTime(changeTime))
   }
 }

@@ -46,7 +46,7 @@ extension Reconciler {
       if !rows.isEmpty {
         return rows.prefix(Self.sampleSize).contains { row in
           guard let stat = files.stat(path + self.path(of: row).dropFirst(prefix)) else { return false }
-          return row.hasSizeAndTime(of: stat) && (!hasInodes || row.inode == stat.identity.inode)
+          return hasInodes ? row.hasInodeSizeAndTime(of: stat) : row.hasSizeAndTime(of: stat)
         }
       }
       stack += tree.children(of: directory)
@@ -166,12 +166,12 @@ extension Reconciler {
     guard roots.hasNewTops else { return false }
     let rootID = tree.rootID(of: place.directoryID)
     guard roots[rootID]?.newTop != nil else { return false }
-    let isItself = row.map { !isContested($0, stat) } ?? false
+    let isItself = row?.isFile(inItsPlace: stat) ?? false
     let volumeID = tree.row(place.directoryID).volumeID
     if try isItself || row?.byteCount == stat.byteCount || isKnown(stat, on: volumeID, in: batch) {
       roots[rootID]?.newTop?.hasKnownPhotos = true
     }
-    guard !isItself, !held.isFull else { return false }
+    guard !isItself, held.hasRoom(for: place) else { return false }
     held.hold(place, stat, reading)
     return true
   }
@@ -179,8 +179,7 @@ extension Reconciler {
   private func isKnown(_ stat: FileStat, on volumeID: VolumeID, in batch: Batch) throws -> Bool {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
-      $0.hasIdentity(of: stat) && tree.row($0.directoryID).volumeID == volumeID
-        && (stat.identity.born != .unknown || $0.hasSizeAndTime(of: stat))
+      $0.isFile(elsewhere: stat) && tree.row($0.directoryID).volumeID == volumeID
     }
   }
 
@@ -199,7 +198,7 @@ extension Reconciler {
         // The scan is not decided, because the top has no number any more.
         tree.unbind(subtree: top)
         forgetHeldFiles(below: top)
-        try setOffline(scan.rootID, .otherFolder, in: &batch)
+        try setForeign(scan.rootID, .otherFolder, in: &batch)
         continue
       }
       var row = tree.row(top)

@@ -11,6 +11,10 @@ extension Reconciler {
     try changeRoot(rootID, in: &batch) { $0.setOffline(rootID, reason, at: $1) }
   }
 
+  func setForeign(_ rootID: RootID, _ folder: ForeignFolder, in batch: inout Batch) throws {
+    try changeRoot(rootID, in: &batch) { $0.setForeign(rootID, folder, at: $1) }
+  }
+
   func setUnconfigured(_ rootID: RootID, in batch: inout Batch) throws {
     dropNumber(of: rootID, in: &batch)
     try changeRoot(rootID, in: &batch) { $0.setUnconfigured(rootID, at: $1) }

@@ -131,13 +131,12 @@ extension Library {
   /// reason is not logged again.
   func logOfflineRoots(since before: Roots) {
     for root in reconciler.roots.all {
-      guard let reason = root.offlineReason, before[root.id]?.offlineReason == nil else { continue }
+      guard let cause = root.absenceCause, before[root.id]?.absenceCause == nil else { continue }
       let path = FilePath.text(reconciler.tree.rootPaths[root.id] ?? [])
-      let known = known(reason, of: root)
-      if known == .neverThere {
-        logger.notice("root missing", metadata: ["root": "\(path)", "why": "\(known.cause)"])
+      if case .offline(_, let reason) = root.presence, known(reason, of: root) == .neverThere {
+        logger.notice("root missing", metadata: ["root": "\(path)", "why": "\(OfflineReason.neverThere.cause)"])
       } else {
-        logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(known.cause)"])
+        logger.notice("root offline", metadata: ["root": "\(path)", "why": "\(cause)"])
       }
     }
   }

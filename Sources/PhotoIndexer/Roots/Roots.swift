@@ -12,12 +12,25 @@ struct NewTop {
 
 /// A root of the library: its state, and the work that it still needs.
 struct Root {
-  enum State {
+  /// What is known about a configured root's folder.
+  enum Presence {
     case online
     /// A scan missed so many of its photos that none was removed.
     case suspect(Suspect)
     /// Its photos stay, unavailable. The date is nil if the history does not have it.
     case offline(since: PhotoDate?, OfflineReason)
+    /// Another folder is in its place, which only a person can accept. Its photos stay, unavailable.
+    case foreign(since: PhotoDate?, ForeignFolder)
+  }
+
+  /// A scan may be awaited whatever is known about the folder: when photod-watch starts again, it looks at every
+  /// configured root anew. Until the scan ends, or the root proves to be offline, the root keeps what was known. So
+  /// `scanning` has a presence. No scan of an unconfigured root is ever awaited, and it has no presence.
+  enum State {
+    /// No scan of it is awaited.
+    case settled(Presence)
+    /// A scan of it must end before the library is live.
+    case scanning(Presence)
     /// The configuration no longer has it. Its photos stay, unavailable, until a person lets them go.
     case unconfigured(since: PhotoDate?, isEmpty: Bool)
   }
@@ -29,8 +42,6 @@ struct Root {
   /// The number under which photod-watch has the root; nil if it does not watch it.
   fileprivate(set) var number: UInt16?
 
-  /// Whether a scan of the root must end before the library is live.
-  var isScanAwaited = false
   /// Whether a listing missed a file while no scan was under way. A scan must decide whether it is gone.
   var needsScan = false
   /// That scan waits until the root is quiet.
@@ -52,30 +63,55 @@ struct Root {
     (self.id, self.state, self.number) = (id, state, number)
   }
 
+  /// Nil if it is unconfigured, and it stays so. Only `Roots` sets it.
+  fileprivate(set) var presence: Presence? {
+    get {
+      switch state {
+      case .settled(let presence), .scanning(let presence): presence
+      case .unconfigured: nil
+      }
+    }
+    set {
+      guard !isUnconfigured, let newValue else { return }
+      state = isScanAwaited ? .scanning(newValue) : .settled(newValue)
+    }
+  }
+
+  /// Whether a scan of the root must end before the library is live. It stays false for an unconfigured root.
+  var isScanAwaited: Bool {
+    get { if case .scanning = state { true } else { false } }
+    set { if let presence { state = newValue ? .scanning(presence) : .settled(presence) } }
+  }
+
   /// Whether its photos are there, as the catalog has it.
   var isAvailable: Bool {
-    switch state {
+    switch presence {
     case .online, .suspect: true
-    case .offline, .unconfigured: false
+    case .offline, .foreign, nil: false
     }
   }
 
   var isUnconfigured: Bool { if case .unconfigured = state { true } else { false } }
 
-  /// Whether another folder is in its place, which only a person can accept.
-  var isForeign: Bool { offlineReason == .otherFileSystem || offlineReason == .otherFolder }
+  var isForeign: Bool { if case .foreign = presence { true } else { false } }
 
-  var suspect: Suspect? { if case .suspect(let suspect) = state { suspect } else { nil } }
+  var suspect: Suspect? { if case .suspect(let suspect) = presence { suspect } else { nil } }
 
-  /// Nil if it is not offline, or has not been looked at.
-  var offlineReason: OfflineReason? {
-    if case .offline(_, let reason) = state, reason != .notLookedAt { reason } else { nil }
+  /// Why its photos are unavailable, for the log. Nil if they are available, or if it has not been looked at.
+  var absenceCause: String? {
+    switch presence {
+    case .online, .suspect, .offline(_, .notLookedAt), nil: nil
+    case .offline(_, let reason): reason.cause
+    case .foreign(_, let folder): folder.cause
+    }
   }
 
   fileprivate var unavailableSince: PhotoDate? {
     switch state {
-    case .online, .suspect: nil
-    case .offline(let since, _), .unconfigured(let since, _): since
+    case .settled(.offline(let since, _)), .scanning(.offline(let since, _)): since
+    case .settled(.foreign(let since, _)), .scanning(.foreign(let since, _)): since
+    case .settled, .scanning: nil
+    case .unconfigured(let since, _): since
     }
   }
 }
@@ -104,12 +140,12 @@ struct Roots {
     lastNumber = former?.lastNumber ?? 0
     for row in rows {
       if row.isAvailable {
-        roots[row.id] = Root(id: row.id, state: .online)
-      } else if let state = former?[row.id]?.state, case .offline = state {
-        roots[row.id] = Root(id: row.id, state: state)
+        roots[row.id] = Root(id: row.id, state: .settled(.online))
+      } else if let known = former?[row.id], !known.isAvailable, let presence = known.presence {
+        roots[row.id] = Root(id: row.id, state: .settled(presence))
       } else {
         let since = offlineDates[row.id].map { PhotoDate($0) }
-        roots[row.id] = Root(id: row.id, state: .offline(since: since, .notLookedAt))
+        roots[row.id] = Root(id: row.id, state: .settled(.offline(since: since, .notLookedAt)))
       }
     }
   }
@@ -156,7 +192,9 @@ struct Roots {
   // MARK: Changing the state
 
   /// Adds a root that the catalog got just now.
-  mutating func add(_ id: RootID, number: UInt16? = nil) { self[id] = Root(id: id, state: .online, number: number) }
+  mutating func add(_ id: RootID, number: UInt16? = nil) {
+    self[id] = Root(id: id, state: .settled(.online), number: number)
+  }
 
   /// A new number, under which photod-watch scans the root as if it were new. With nil, photod-watch
   /// does not have it.
@@ -188,24 +226,30 @@ struct Roots {
 
   /// Sets a root online: it is in its place. A suspicion of it stays.
   mutating func setOnline(_ id: RootID) {
-    if self[id]?.isAvailable == false { self[id]?.state = .online }
+    if self[id]?.isAvailable == false { self[id]?.presence = .online }
   }
 
   /// Sets a root offline, or gives an offline root another reason. A suspicion ends, because the scan that raised it
   /// proves nothing once the root is back.
   mutating func setOffline(_ id: RootID, _ reason: OfflineReason, at date: PhotoDate) {
-    guard let root = self[id], !root.isUnconfigured else { return }
-    self[id]?.state = .offline(since: root.isAvailable ? date : root.unavailableSince, reason)
+    guard let root = self[id] else { return }
+    self[id]?.presence = .offline(since: root.isAvailable ? date : root.unavailableSince, reason)
+  }
+
+  /// Records that another folder is in a root's place. A suspicion ends, as when the root goes offline.
+  mutating func setForeign(_ id: RootID, _ folder: ForeignFolder, at date: PhotoDate) {
+    guard let root = self[id] else { return }
+    self[id]?.presence = .foreign(since: root.isAvailable ? date : root.unavailableSince, folder)
   }
 
   mutating func setSuspect(_ id: RootID, _ suspect: Suspect) {
-    if self[id]?.isAvailable == true { self[id]?.state = .suspect(suspect) }
+    if self[id]?.isAvailable == true { self[id]?.presence = .suspect(suspect) }
   }
 
   /// - Returns: whether the root was suspect.
   mutating func endSuspicion(of id: RootID) -> Bool {
     guard self[id]?.suspect != nil else { return false }
-    self[id]?.state = .online
+    self[id]?.presence = .online
     return true
   }
 
@@ -219,7 +263,7 @@ struct Roots {
   /// Records that the configuration has a root again. photod-watch reports the files that are there.
   mutating func setConfigured(_ id: RootID) {
     guard let root = self[id], root.isUnconfigured else { return }
-    self[id]?.state = .offline(since: root.unavailableSince, .notLookedAt)
+    self[id]?.state = .settled(.offline(since: root.unavailableSince, .notLookedAt))
   }
 
   /// Records which roots have no photos, among those that are no longer configured.
@@ -245,6 +289,6 @@ struct Roots {
 
   // MARK: Changing the pending work
 
-  /// Changes all roots, but not their states, and not the folders in their places.
+  /// Changes all roots, but not their presence, and not the folders in their places.
   mutating func updateAll(_ change: (inout Root) -> Void) { for id in roots.keys { change(&roots[id]!) } }
 }

@@ -42,15 +42,17 @@ extension Library {
     of root: Root, _ path: String
   ) -> (state: LibraryStatus.Root.State, since: PhotoDate?, reason: String?) {
     switch root.state {
-    case .offline(let since, let reason):
+    case .settled(.offline(let since, let reason)), .scanning(.offline(let since, let reason)):
       switch known(reason, of: root) {
       case .neverThere: (.missing, nil, OfflineReason.neverThere.text(of: "It", at: path))
       case let reason: (.offline, since, reason.text(of: "It", at: path))
       }
+    case .settled(.foreign(let since, let folder)), .scanning(.foreign(let since, let folder)):
+      (.offline, since, folder.text(of: "It", at: path))
     case .unconfigured(let since, _): (.offline, since, nil)
-    case .online where root.isScanAwaited, .suspect where root.isScanAwaited: (.scanning, nil, nil)
-    case .online: (.online, nil, nil)
-    case .suspect(let suspect):
+    case .scanning(.online), .scanning(.suspect): (.scanning, nil, nil)
+    case .settled(.online): (.online, nil, nil)
+    case .settled(.suspect(let suspect)):
       (
         .suspect, suspect.since.date,
         suspect.text(at: path, until: end(of: suspect).localTimeToMinute)
@@ -92,10 +94,11 @@ extension Library {
 
   private func warning(of root: Root) -> Warning? {
     guard let path = reconciler.tree.rootPaths[root.id] else { return nil }
-    switch root.state {
-    case .online, .offline(_, .notLookedAt): return nil
+    if case .unconfigured(_, let isEmpty) = root.state { return .rootUnconfigured(path, isEmpty: isEmpty) }
+    switch root.presence {
+    case .online, .offline(_, .notLookedAt), nil: return nil
     case .offline(_, let reason): return .rootOffline(path, known(reason, of: root))
-    case .unconfigured(_, let isEmpty): return .rootUnconfigured(path, isEmpty: isEmpty)
+    case .foreign(_, let folder): return .rootForeign(path, folder)
     case .suspect(let suspect):
       return .rootSuspect(
         path, missing: suspect.missing, graceSeconds: configuration.removalGrace.components.seconds)

@@ -1,4 +1,3 @@
-import PhotoLive
 import PhotoModel
 import Synchronization
 

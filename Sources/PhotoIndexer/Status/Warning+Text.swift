@@ -36,6 +36,7 @@ extension Warning {
       \(types.joined(separator: ", ")), which does not report changes by other machines or programs. \(Self.lateness)
       """
     case .rootOffline(let path, let reason): reason.text(of: FilePath.text(path), at: FilePath.text(path))
+    case .rootForeign(let path, let folder): folder.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootSuspect(let path, let missing, let graceSeconds):
       "\(counted(missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once. photod has not removed them. If their drive is not mounted, mount it; otherwise put the photos back. \(Self.duration(seconds: graceSeconds)) after it missed them, photod scans again and removes the photos that are still missing. `photoctl rescan --confirm` removes them now."
     case .rootUnconfigured(let path, isEmpty: true):
@@ -69,6 +70,14 @@ extension OfflineReason {
       "\(subject) does not exist. Create it, and photod indexes it by itself. Or name your photo folders as `roots` in the configuration (see `photod --help`), and run `systemctl --user reload photod` (or send SIGHUP)."
     case .cannotBeOpened(let errorNumber):
       "\(subject) can't be opened (\(Self.cause(errorNumber))). Its photos stay in the library, but are not available until it is back.\(Self.remedy(errorNumber, path))"
+    }
+  }
+}
+
+extension ForeignFolder {
+  /// - Parameter subject: the root's path, or a noun for it if the text around the message has the path.
+  func text(of subject: String, at path: String) -> String {
+    switch self {
     case .otherFolder:
       "\(subject) is another folder than before, and has no photo of the library: its drive is not mounted, or the folder was created again. Its photos stay in the library, but are not available until they are back. If they are gone for good, run `photoctl rescan \(ShellWord.inQuotes(path)) --confirm`. It removes them from the library, and adds the photos that are there now."
     case .otherFileSystem:
@@ -145,6 +154,16 @@ extension CatalogProblem {
   }
 }
 
+extension ForeignFolder {
+  /// For the log.
+  var cause: String {
+    switch self {
+    case .otherFolder: "another folder is in its place"
+    case .otherFileSystem: "another file system is in its place"
+    }
+  }
+}
+
 extension OfflineReason {
   /// For the log.
   var cause: String {
@@ -152,8 +171,6 @@ extension OfflineReason {
     case .notLookedAt: "it has not been examined yet"
     case .neverThere: "the folder does not exist"
     case .cannotBeOpened(let errorNumber): Self.cause(errorNumber)
-    case .otherFolder: "another folder is in its place"
-    case .otherFileSystem: "another file system is in its place"
     }
   }
 

@@ -32,6 +32,7 @@ package enum Warning: Hashable, Sendable {
   // MARK: Roots, folders and files
 
   case rootOffline([UInt8], OfflineReason)
+  case rootForeign([UInt8], ForeignFolder)
   case rootSuspect([UInt8], missing: Int, graceSeconds: Int64)
   case rootUnconfigured([UInt8], isEmpty: Bool)
   /// Another file system is in the place of a folder below a root.
@@ -50,8 +51,12 @@ package enum OfflineReason: Hashable, Sendable {
   case neverThere
   /// It can't be opened, with this errno.
   case cannotBeOpened(Int32)
-  /// Another file system is in its place.
+}
+
+/// Which folder is in a root's place instead of its own.
+package enum ForeignFolder: Hashable, Sendable {
+  /// A folder of another file system.
   case otherFileSystem
-  /// Another folder of the same file system is in its place.
+  /// Another folder of the same file system.
   case otherFolder
 }

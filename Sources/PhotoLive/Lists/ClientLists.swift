@@ -1,5 +1,6 @@
 import ChangeDetails
 import PhotoCatalog
+import PhotoModel
 import Synchronization
 
 /// The memory of the lists that photod holds for its clients.

@@ -48,14 +48,16 @@ struct JPEGHeader {
 
   /// - Parameter image: a picture within the file; `nil` for the file itself.
   init(_ window: FileWindow, at image: FilePart? = nil) {
-    walk(window, from: (image ?? window.whole).start)
+    walk(window, image ?? window.whole)
     if !exifIsFollowed { exif = nil }
   }
 
-  private mutating func walk(_ window: FileWindow, from start: Int) {
-    var offset = start + 2
+  private mutating func walk(_ window: FileWindow, _ image: FilePart) {
+    var offset = image.start + 2
     var stray = 0
-    while stray <= Self.strayLimit, let head = window.bytes(at: offset, count: 2, ahead: Self.markerAhead) {
+    while stray <= Self.strayLimit, offset + 2 <= image.end,
+      let head = window.bytes(at: offset, count: 2, ahead: Self.markerAhead)
+    {
       guard head[0] == 0xFF, head[1] != 0xFF, head[1] != 0 else {
         offset += 1
         stray += 1
@@ -73,7 +75,8 @@ struct JPEGHeader {
       }
       guard let size = window.bytes(at: offset + 2, count: 2, ahead: Self.markerAhead) else { return }
       let length = Int(size.uint16(at: 0, .big))
-      guard length >= 2 else { return }
+      // A picture within the file ends where its index says. Behind it is another one.
+      guard length >= 2, image == window.whole || offset + 2 + length <= image.end else { return }
       if exif != nil, !exifIsFollowed {
         exifIsFollowed = window.bytes(at: offset + 1 + length, count: 1) != nil
       }
@@ -175,6 +178,7 @@ struct JPEGHeader {
     for number in 1..<max(2, min(count, Self.imageLimit + 1)) {
       guard let entry = window.bytes(at: list.start + 16 * number, count: 16, within: list, ahead: 256) else { return }
       let (size, start) = (Int(entry.uint32(at: 4, order)), Int(entry.uint32(at: 8, order)))
+      guard otherImages.count < Self.imageLimit else { return }
       guard size > 0, start > 0, let base = window.whole.part(at: index.start, upTo: .max),
         let image = base.part(at: start, upTo: size)
       else { continue }

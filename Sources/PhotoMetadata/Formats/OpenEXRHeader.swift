@@ -34,7 +34,8 @@ struct OpenEXRHeader {
     }
     // UTC is the clock plus the offset, so the offset is positive in the west.
     if let clock {
-      let offset = offsetSeconds.flatMap { Int(exactly: (-$0 / 60).rounded()) }.flatMap { abs($0) < 1440 ? $0 : nil }
+      let offset = offsetSeconds.flatMap { Int(exactly: (-$0 / 60).rounded()) }
+        .flatMap { (-1439...1439).contains($0) ? $0 : nil }
       date =
         offset.map { PhotoDate(microseconds: clock.microseconds - Int64($0) * 60_000_000, offsetMinutes: $0) } ?? clock
     }

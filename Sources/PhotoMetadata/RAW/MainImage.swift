@@ -87,7 +87,10 @@ struct MainImage {
     guard let directory = tiff.directory(at: tiff.firstDirectory, wanted: [2, 3, 4, 5, 6, 7, 0x17, 0x2E, 0x37])
     else { return }
     func value(_ tag: UInt16) -> Int? { tiff.integer(directory.entries[tag]) }
-    if let top = value(4), let left = value(5), let bottom = value(6), let right = value(7), bottom > top, right > left
+    // The borders have 16 bits. A damaged file may claim another type.
+    func border(_ tag: UInt16) -> Int? { value(tag).flatMap { (0...65_535).contains($0) ? $0 : nil } }
+    if let top = border(4), let left = border(5), let bottom = border(6), let right = border(7), bottom > top,
+      right > left
     {
       (width, height) = (right - left, bottom - top)
     } else if let sensorWidth = value(2), let sensorHeight = value(3), sensorWidth > 0, sensorHeight > 0 {

@@ -96,9 +96,9 @@ extension LibraryService {
   {
     let sequence = try reader.sequence()
     let known =
-      library.live.lists.recent(plan, sequence: sequence)?.count ?? library.live.totals.total(of: plan, at: sequence)
+      live.lists.recent(plan, sequence: sequence)?.count ?? live.totals.total(of: plan, at: sequence)
     let pages = try FetchPages(plan, from: offset, knownTotal: known, reader)
-    library.live.totals.note(pages.total, of: plan, at: sequence)
+    live.totals.note(pages.total, of: plan, at: sequence)
     return (library.catalog.token(sequence).description, pages)
   }
 
@@ -177,7 +177,7 @@ extension LibraryService {
     let reads = reads(call)
     let parameters = try await reads.parameters(call, FetchCollectionsRequest.self)
     let kinds = try Self.kinds(parameters.kinds)
-    try await reads.sendPages(on: call, holding: library.live.lists.held) { [catalog = library.catalog] in
+    try await reads.sendPages(on: call, holding: live.lists.held) { [catalog = library.catalog] in
       let (token, collections) = try catalog.read { reader in
         (
           try reader.token().description,

@@ -12,9 +12,9 @@ extension LibraryService {
     let parameters = try call.shortParameters(HistoryRequest.self)
     let follows = parameters.follow ?? false
     if follows && !call.wantsMore { throw VarlinkError.expectedMore }
-    var sequence = library.live.feed.sequence
+    var sequence = live.feed.sequence
     if let since = parameters.since { sequence = try await startOfHistory(since, reads) }
-    connections.beginStream(call, .init(feed: follows ? library.live.feed : nil))
+    connections.beginStream(call, .init(feed: follows ? live.feed : nil))
 
     while true {
       let (reply, last, isAll) = try await historyPage(after: sequence, reads)
@@ -27,7 +27,7 @@ extension LibraryService {
       try await call.replyContinuing(encoded: reply)
       connections.updateStream(call, reached: sequence)
       if isAll {
-        guard await library.live.feed.next(after: sequence) != nil else {
+        guard await live.feed.next(after: sequence) != nil else {
           try Task.checkCancellation()
           throw library.ended
         }
@@ -43,7 +43,7 @@ extension LibraryService {
   private func historyPage(
     after sequence: Int64, _ reads: ClientReads
   ) async throws -> (VarlinkEncoded, last: Int64, isAll: Bool) {
-    if let page = library.live.history.page(after: sequence) { return (page.encoded, page.last, true) }
+    if let page = live.history.page(after: sequence) { return (page.encoded, page.last, true) }
     return try await reads.run { try self.historyPage(after: sequence) }
   }
 
@@ -64,7 +64,7 @@ extension LibraryService {
   }
 
   private func startOfHistory(_ since: String, _ reads: ClientReads) async throws -> Int64 {
-    let current = library.live.token
+    let current = live.token
     guard let token = ChangeToken(since) else { throw VarlinkError.invalidParameter("since") }
     guard token.library == current.library, token.epoch == current.epoch else {
       throw ContractError.tokenExpired(
@@ -79,7 +79,7 @@ extension LibraryService {
       _ = try await library.endTokens(because: token)
       throw ContractError.tokenExpired(
         "The token is newer than the library's last commit. Take the current token, then fetch again.",
-        current: library.live.token)
+        current: live.token)
     }
     guard isReached else { throw forgotten() }
     return token.sequence
@@ -88,6 +88,6 @@ extension LibraryService {
   private func forgotten() -> VarlinkError {
     ContractError.tokenExpired(
       "The history no longer reaches back to this token. Take the current token, then fetch again.",
-      current: library.live.token)
+      current: live.token)
   }
 }

@@ -15,7 +15,7 @@ extension LibraryService {
 
   func observe(_ call: VarlinkServiceCall) async throws {
     guard call.wantsMore else { throw VarlinkError.expectedMore }
-    try await library.live.lists.held.withHolder(ofProcess: call.peer.pid) { try await self.observe(call, $0) }
+    try await live.lists.held.withHolder(ofProcess: call.peer.pid) { try await self.observe(call, $0) }
   }
 
   private func observe(_ call: VarlinkServiceCall, _ holder: ClientLists.Holder) async throws {
@@ -25,12 +25,12 @@ extension LibraryService {
 
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
-    library.live.lists.beginObserving(plan)
+    live.lists.beginObserving(plan)
     defer {
-      library.live.lists.held.release(holder)
-      library.live.lists.endObserving(plan)
+      live.lists.held.release(holder)
+      live.lists.endObserving(plan)
     }
-    connections.beginStream(call, .init(options: summary, feed: library.live.feed))
+    connections.beginStream(call, .init(options: summary, feed: live.feed))
     let send: ListObservation.Send = { [connections] observation, encoded in
       connections.updateStream(call, token: observation.token)
       try await call.replyContinuing(encoded: encoded)
@@ -38,7 +38,7 @@ extension LibraryService {
     try await observation.begin(send)
     follow(observation, &plan, holder)
     connections.updateStream(call, reached: observation.checkedSequence)
-    while await library.live.feed.next(after: observation.checkedSequence) != nil {
+    while await live.feed.next(after: observation.checkedSequence) != nil {
       // A client that did not read gets one difference when it reads again, instead of all those in between.
       try await call.drained()
       try await observation.advance(send)
@@ -53,10 +53,10 @@ extension LibraryService {
   /// Observes the list of the new plan, if a smart album has got another query.
   private func follow(_ observation: ListObservation, _ plan: inout FetchPlan, _ holder: ClientLists.Holder) {
     guard observation.plan != plan else { return }
-    library.live.lists.endObserving(plan)
+    live.lists.endObserving(plan)
     plan = observation.plan
-    library.live.lists.beginObserving(plan)
-    library.live.lists.held.hold(plan, by: holder)
+    live.lists.beginObserving(plan)
+    live.lists.held.hold(plan, by: holder)
   }
 
   /// The call may contain a million ids. After this, nothing refers to its text, and after ``begin(_:)`` nothing to the
@@ -71,16 +71,16 @@ extension LibraryService {
     let parameters = try await reads.parameters(call, ObserveRequest.self)
     // They wait for a thread, and then until the first difference is computed.
     if let ids = parameters.sinceIDs {
-      library.live.lists.held.hold(byteCount: ids.count * MemoryLayout<AssetID>.stride, by: holder)
+      live.lists.held.hold(byteCount: ids.count * MemoryLayout<AssetID>.stride, by: holder)
     }
-    let plan = try await reads.read(library.catalog) { [held = library.live.lists.held] reader in
+    let plan = try await reads.read(library.catalog) { [held = live.lists.held] reader in
       if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }
       let plan = try reader.plan(parameters.options ?? FetchOptions())
       held.hold(plan, by: holder)
       return plan
     }
     let observation = ListObservation(
-      of: library.live, reads: reads, plan: plan, request: parameters, holder: holder
+      of: live, reads: reads, plan: plan, request: parameters, holder: holder
     ) { [library] in
       try await library.endTokens(because: $0)
     }

@@ -12,7 +12,7 @@ extension LibraryService {
     let reads = reads(call)
     let kinds = try Self.kinds(try await reads.parameters(call, ObserveCollectionsRequest.self).kinds)
     guard call.wantsMore else { throw VarlinkError.expectedMore }
-    try await library.live.lists.held.withHolder(ofProcess: call.peer.pid) { holder in
+    try await live.lists.held.withHolder(ofProcess: call.peer.pid) { holder in
       try await self.observeCollections(kinds, call, reads, holder)
     }
   }
@@ -22,17 +22,17 @@ extension LibraryService {
   ) async throws {
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
-    library.live.collections.beginObserving()
-    defer { library.live.collections.endObserving() }
-    connections.beginStream(call, .init(options: kinds?.summary, feed: library.live.feed))
-    var observation = CollectionListObservation(of: library.live, reads: reads, kinds: kinds, holder: holder)
+    live.collections.beginObserving()
+    defer { live.collections.endObserving() }
+    connections.beginStream(call, .init(options: kinds?.summary, feed: live.feed))
+    var observation = CollectionListObservation(of: live, reads: reads, kinds: kinds, holder: holder)
     let send: CollectionListObservation.Send = { [connections] observation, encoded in
       connections.updateStream(call, token: observation.token)
       try await call.replyContinuing(encoded: encoded)
     }
     try await observation.begin(send)
     connections.updateStream(call, reached: observation.checkedSequence)
-    while await library.live.feed.next(after: observation.checkedSequence) != nil {
+    while await live.feed.next(after: observation.checkedSequence) != nil {
       // This is the same as in `observe(_:)`.
       try await call.drained()
       let hasChanged = try await observation.advance(send)

@@ -29,7 +29,8 @@ extension LibraryService {
     var count = 0
     for (index, request) in requests.enumerated() {
       let lists = [
-        ("editAsset.ids", request.editAsset?.ids), ("createAlbum.assetIDs", request.createAlbum?.assetIDs),
+        ("editAsset.ids", request.editAsset?.ids), ("trashAssets", request.trashAssets),
+        ("restoreAssets", request.restoreAssets), ("createAlbum.assetIDs", request.createAlbum?.assetIDs),
         ("editAlbum.placeAssetIDs", request.editAlbum?.placeAssetIDs),
         ("editAlbum.removeAssetIDs", request.editAlbum?.removeAssetIDs),
       ]

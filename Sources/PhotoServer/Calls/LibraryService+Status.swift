@@ -56,7 +56,7 @@ extension LibraryService {
     status: LibraryStatus, recountAt: ContinuousClock.Instant?
   ) {
     var status = library.statusStore.status
-    let (counts, recountAt) = try await rootCounts.counts(at: library.live.feed.sequence, maximumAge: countsAge)
+    let (counts, recountAt) = try await rootCounts.counts(at: live.feed.sequence, maximumAge: countsAge)
     for index in status.roots.indices {
       guard let count = counts[status.roots[index].path] else { continue }
       status.roots[index].assetCount = count.assets

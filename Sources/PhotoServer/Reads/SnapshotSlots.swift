@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoIndexer
 import PhotoLive
+import PhotoModel
 import Synchronization
 
 /// The lists that streams of pages still have to send, each with its snapshot. A snapshot has an SQLite connection with

@@ -1,5 +1,6 @@
 import PhotoIndexer
 import PhotoLive
+import PhotoModel
 import Synchronization
 import Varlink
 

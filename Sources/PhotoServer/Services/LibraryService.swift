@@ -15,6 +15,8 @@ package final class LibraryService: VarlinkInterface {
   package let bounds = RequestBounds.library.mapValues(VarlinkBound.init)
 
   let library: Library
+  /// The catalog as clients observe it. The library publishes its commits there.
+  let live: LiveLibrary
   let logger: Logger
   let observers = Mutex(0)
   let rootCounts: RootCountCache
@@ -33,13 +35,15 @@ package final class LibraryService: VarlinkInterface {
   package let connections = ConnectionRegistry()
 
   package init(
-    library: Library, logger: Logger, threads: ReadThreads = ReadThreads(), libraryTurns: LibraryTurns = LibraryTurns(),
+    library: Library, live: LiveLibrary, logger: Logger, threads: ReadThreads = ReadThreads(),
+    libraryTurns: LibraryTurns = LibraryTurns(),
     pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) },
     snapshotDeadline: @escaping @Sendable (_ begunAt: ContinuousClock.Instant) async throws -> Void = {
       try await Task.sleep(until: $0 + .seconds(120), clock: .continuous)
     }
   ) {
     self.library = library
+    self.live = live
     self.logger = logger
     self.threads = threads
     self.libraryTurns = libraryTurns

@@ -1,6 +1,7 @@
 import PhotoCatalog
 import PhotoContract
 import PhotoIndexer
+import PhotoLive
 import Varlink
 
 /// `org.photod.manage`: connected clients, recent events, and backups. It answers with and without a library.
@@ -13,6 +14,8 @@ package final class ManageService: VarlinkInterface {
   let events: EventRing
   /// Nil if there is no library.
   let library: Library?
+  /// The lists that calls of clients hold, for the bound of their memory.
+  let heldLists: ClientLists
   /// Nil if there is no library to back up.
   let backups: (any LibraryBackups)?
   let threads: ReadThreads
@@ -24,12 +27,13 @@ package final class ManageService: VarlinkInterface {
   ///   - connections: the registry that all interfaces of the service share.
   ///   - events: the library's events; an empty ring if there is no library.
   ///   - library: the library whose unreadable files are listed; nil if there is none.
+  ///   - heldLists: the lists that the calls of the service's other interface hold.
   ///   - backups: the backups of the library; nil if there is none.
   ///   - threads, libraryTurns: those of the service's other interface, so that a process has one share of them.
   ///   - interval: returns when Clients may look again after it looked at this time. Tests decide when that is.
   package init(
     connections: ConnectionRegistry, events: EventRing = EventRing(), library: Library? = nil,
-    backups: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
+    heldLists: ClientLists = ClientLists(), backups: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
     libraryTurns: LibraryTurns = LibraryTurns(),
     interval: @escaping ClientSnapshots.Interval = {
       try await Task.sleep(until: $0 + .milliseconds(500), clock: .continuous)
@@ -38,6 +42,7 @@ package final class ManageService: VarlinkInterface {
     self.connections = connections
     self.events = events
     self.library = library
+    self.heldLists = heldLists
     self.backups = backups
     self.threads = threads
     self.libraryTurns = libraryTurns

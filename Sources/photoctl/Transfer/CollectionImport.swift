@@ -20,7 +20,7 @@ struct CollectionImport {
     case existing(CollectionID)
     /// It was made, or would be made.
     case new(CollectionID?)
-    /// photod rejected it.
+    /// photod rejected it, or the folder that has it.
     case rejected
 
     var id: CollectionID? {
@@ -44,7 +44,11 @@ struct CollectionImport {
   mutating func run(_ collections: [ExportedCollection]) async throws {
     for collection in collections {
       let parent = collection.parentID.flatMap { places[$0] }
-      if let found = find(collection, in: parent) {
+      if parent == .rejected {
+        // Without its folder, it would land at the top level.
+        places[collection.id] = .rejected
+        report.rejected.append(.init(collection, ["Its folder was not accepted."]))
+      } else if let found = find(collection, in: parent) {
         claimed.insert(found.id)
         places[collection.id] = .existing(found.id)
         try await complete(found, collection)
@@ -78,17 +82,22 @@ struct CollectionImport {
             createSmartAlbum: .init(
               title: collection.title, collection.query ?? SmartAlbumQuery(), parentID: parentID))
         }
+      let id: CollectionID?
       do {
-        let id = try await library.makeChanges([request]).createdCollectionIDs.first
-        report.created.append(.init(collection, detail.map { [$0] } ?? []))
-        if let id, collection.kind == .album {
-          try await place([AlbumPlacement(ids: members)], in: id, cover: collection.keyPhoto.flatMap { assets[$0] })
-        }
-        return .new(id)
+        id = try await library.makeChanges([request]).createdCollectionIDs.first
       } catch PhotoLibraryError.changeRejected(_, let message) {
         report.rejected.append(.init(collection, [message]))
         return .rejected
       }
+      let cover = collection.keyPhoto.flatMap { assets[$0] }
+      if let id, collection.kind == .album,
+        let reason = try await place([AlbumPlacement(ids: members)], in: id, cover: cover)
+      {
+        report.rejected.append(.init(collection, ["It was made, but its photos were not all accepted. \(reason)"]))
+        return .new(id)
+      }
+      report.created.append(.init(collection, detail.map { [$0] } ?? []))
+      return .new(id)
     }
     report.created.append(.init(collection, detail.map { [$0] } ?? []))
     return .new(nil)
@@ -108,7 +117,10 @@ struct CollectionImport {
       var cover = collection.keyPhoto.flatMap { assets[$0] }
       if cover == found.chosenKeyAssetID { cover = nil }
       if cover != nil { changes.append("another cover") }
-      if !isDryRun { try await place(placements, in: found.id, cover: cover) }
+      guard !isDryRun else { break }
+      if let reason = try await place(placements, in: found.id, cover: cover) {
+        return report.rejected.append(.init(collection, ["Its photos were not all accepted. \(reason)"]))
+      }
     case .smartAlbum:
       guard let query = collection.query, query != found.query else { break }
       changes.append("the query \(Printable.text(query.commandLine))")
@@ -130,18 +142,24 @@ struct CollectionImport {
     (collection.photos ?? []).compactMap { assets[$0] }
   }
 
-  private func place(_ placements: [AlbumPlacement], in album: CollectionID, cover: AssetID?) async throws {
+  /// - Returns: why photod rejected a part of it; nil if it has done all.
+  private func place(_ placements: [AlbumPlacement], in album: CollectionID, cover: AssetID?) async throws -> String? {
     var batch = ChangeBatch(library)
-    for placement in placements {
-      for start in stride(from: 0, to: placement.ids.count, by: PhotoLibrary.mostPerChange) {
-        let ids = Array(placement.ids[start..<min(start + PhotoLibrary.mostPerChange, placement.ids.count)])
-        try await batch.add(
-          ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: ids, beforeAssetID: placement.before)),
-          idCount: ids.count)
+    do {
+      for placement in placements {
+        for start in stride(from: 0, to: placement.ids.count, by: PhotoLibrary.mostPerChange) {
+          let ids = Array(placement.ids[start..<min(start + PhotoLibrary.mostPerChange, placement.ids.count)])
+          try await batch.add(
+            ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: ids, beforeAssetID: placement.before)),
+            idCount: ids.count)
+        }
       }
+      if let cover { try await batch.add(ChangeRequest(editAlbum: .init(id: album, keyAssetID: cover)), idCount: 1) }
+      try await batch.send()
+      return nil
+    } catch PhotoLibraryError.changeRejected(_, let message) {
+      return message
     }
-    if let cover { try await batch.add(ChangeRequest(editAlbum: .init(id: album, keyAssetID: cover)), idCount: 1) }
-    try await batch.send()
   }
 
   // MARK: Order

@@ -88,7 +88,7 @@ struct ExportFile {
     Printable.text(context.codingPath.map(\.stringValue).joined(separator: "."))
   }
 
-  /// A photo or a folder that a collection names must be in the export.
+  /// A photo or a folder that a collection names must be in the export, and a cover must be in its album.
   private func checkReferences(_ name: String) throws {
     let known = Set(photos.map(\.value.id))
     guard known.count == photos.count else { throw Self.malformed("two photos of \(name) have the same id") }
@@ -103,9 +103,11 @@ struct ExportFile {
       }
       if collection.kind == .folder { folders.insert(collection.id) }
       if collection.kind == .smartAlbum, collection.query == nil { throw fail("has no query") }
-      let named = (collection.photos ?? []) + (collection.keyPhoto.map { [$0] } ?? [])
-      if let unknown = named.first(where: { !known.contains($0) }) {
+      if let unknown = collection.photos?.first(where: { !known.contains($0) }) {
         throw fail("names the photo \(unknown), which is not in the export")
+      }
+      if let cover = collection.keyPhoto, collection.photos?.contains(cover) != true {
+        throw fail("has the cover \(cover), which is not one of its photos")
       }
     }
   }

@@ -37,7 +37,7 @@ struct ImportReport: Encodable, Hashable {
   /// The titles of the folders of albums whose collections got another order; nil for the top level.
   var reordered: [String?] = []
   var notFound: [Missing] = []
-  /// The collections that photod did not accept, with its reason.
+  /// The collections that photod did not accept, or not whole, with its reason. They are in no other list.
   var rejected: [Collection] = []
 
   /// Each change on a line.

@@ -25,16 +25,9 @@ extension PhotoLibrary {
           id: asset.id, path: FilePath.bytes(file.path), byteCount: file.byteCount, contentHash: hashes[asset.id])
       }
     }
-    var matcher = PhotoMatcher(
+    return PhotoMatcher(
       photos, roots: roots, isSameLibrary: exported.library == status.library, idsByPath: idsByPath,
-      candidates: candidates)
-    // photod hashes the files of photos with user data. In a new library, no photo has any.
-    var computed: [AssetID: String] = [:]
-    for candidate in matcher.unhashed {
-      computed[candidate.id] = FileHash.ofFile(candidate.path, byteCount: candidate.byteCount)
-    }
-    if !computed.isEmpty { matcher.learn(computed) }
-    return matcher
+      candidates: candidates, hashOf: { FileHash.ofFile($0.path, byteCount: $0.byteCount) })
   }
 
   /// Their text stays far below the largest predicate.

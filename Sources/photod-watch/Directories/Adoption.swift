@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
 /// A directory that is missing from its place. It stays in `UnsettledDirectories.missing` until photod-watch decides
 /// whether it is gone.
 struct Missing {
-  var since: Int64
-  /// The earliest time of the next attempt to decide, in monotonic nanoseconds.
-  var retryAt: Int64
+  var since: Moment
+  /// The earliest time of the next attempt to decide.
+  var retryAt: Moment
   var evidence: Evidence
   var stamp: UInt64
   /// The kernel has removed its watch, so it cannot turn up anywhere else.
@@ -30,7 +29,7 @@ extension FolderWatch {
       watches.byDescriptor[watch] = index
       polling.directories.remove(index, identity: tree[index].identity)
     } else {
-      let reason = reason ?? (inotify.isOpen ? .watchLimit : .noInstance)
+      let reason = reason ?? (events.inotify.isOpen ? .watchLimit : .noInstance)
       polling.directories.insert(index, identity: tree[index].identity, reason: reason)
       if reason == .watchLimit { polling.mustRebalance = true }
     }
@@ -96,7 +95,7 @@ extension FolderWatch {
     }
     if let known = polling.directories.node(look.identity), tree[known].parent >= 0 {
       let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
-      if isHere || look.identity.birthTime != 0 || tree.isWithin(parent, known) {
+      if isHere || look.identity.birthTime != .unknown || tree.isWithin(parent, known) {
         // The inode number may have been reused after a deletion. A listing shows what the directory contains now.
         if watch >= 0 { setWatch(known, watch) }
         if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
@@ -109,7 +108,7 @@ extension FolderWatch {
     displaceOccupant(of: parent, name, evidence: evidence)
     unsettled.unentered[parent]?.remove(name)
     let index = tree.insert(under: parent, name: name, identity: look.identity)
-    tree[index].lastChange = UInt32(clamping: min(look.stat.modificationTime, realTime()) / 1_000_000_000)
+    tree[index].lastChange = min(look.stat.modificationTime, .now).seconds
     setWatch(index, watch, reason: silent)
     report(
       .directoryFound(
@@ -176,13 +175,13 @@ extension FolderWatch {
 
   func markMissing(_ index: NodeIndex, evidence: Evidence) {
     tree[index].flags.insert(.missing)
-    let now = watchshim_now()
+    let now = Moment.now
     if var entry = unsettled.missing[index] {
       if evidence == .event { entry.evidence = .event }
       entry.since = now
       unsettled.missing[index] = entry
     } else {
-      unsettled.missing[index] = Missing(since: now, retryAt: 0, evidence: evidence, stamp: progress.stamp)
+      unsettled.missing[index] = Missing(since: now, retryAt: .start, evidence: evidence, stamp: events.progress.stamp)
     }
   }
 
@@ -211,7 +210,7 @@ extension FolderWatch {
       let watch = tree[node].watch
       if watch >= 0 {
         watches.byDescriptor[watch] = nil
-        inotify.unwatch(watch)
+        events.inotify.unwatch(watch)
       } else {
         polling.directories.remove(node, identity: tree[node].identity)
       }

@@ -29,12 +29,14 @@ struct FileLook {
   var isDirectory: Bool { raw.mode & S_IFMT == S_IFDIR }
   var mode: UInt32 { UInt32(raw.mode) }
   var linkCount: UInt32 { raw.link_count }
-  var identity: FileIdentity { FileIdentity(device: raw.device, inode: raw.inode, birthTime: raw.birth_time) }
+  var identity: FileIdentity {
+    FileIdentity(device: raw.device, inode: raw.inode, birthTime: FileTime(nanoseconds: raw.birth_time))
+  }
 
   var stat: FileStat {
     FileStat(
-      identity: identity, byteCount: raw.byte_count, modificationTime: raw.modification_time,
-      changeTime: raw.change_time)
+      identity: identity, byteCount: raw.byte_count, modificationTime: FileTime(nanoseconds: raw.modification_time),
+      changeTime: FileTime(nanoseconds: raw.change_time))
   }
 }
 

@@ -79,6 +79,6 @@ struct FileSystems {
 extension FolderWatch {
   /// The reason to poll a directory, if inotify misses changes on its file system.
   func silentFileSystem(_ descriptor: Int32, _ look: FileLook) -> PollingReason? {
-    fileSystems.reason(device: look.identity.device, descriptor)
+    mounts.fileSystems.reason(device: look.identity.device, descriptor)
   }
 }

@@ -22,8 +22,8 @@ struct Listing {
   var failure: (name: [UInt8], errorNumber: Int32)?
   /// The directory's times before it was read. Set only for a polled directory.
   var times: PolledDirectories.Times?
-  /// CLOCK_REALTIME before it was read, in nanoseconds. Set only for a polled directory.
-  var beganAt: Int64 = 0
+  /// CLOCK_REALTIME before it was read. Set only for a polled directory.
+  var beganAt = FileTime.unknown
 }
 
 extension FolderWatch {
@@ -33,7 +33,7 @@ extension FolderWatch {
     var listing = Listing()
     var names: [[UInt8]] = []
     if tree[index].watch < 0 {
-      listing.beganAt = realTime()
+      listing.beganAt = FileTime.now
       if case .success(let look) = FileLook.of(descriptor) { listing.times = PolledDirectories.Times(look) }
     }
     readEntries(
@@ -49,7 +49,7 @@ extension FolderWatch {
     listing.files.reserveCapacity(names.count)
     for (position, name) in names.enumerated() {
       breathe()
-      if position % 512 == 511 { _ = inotify.read(into: &backlog) }
+      if position % 512 == 511 { _ = events.inotify.read(into: &events.backlog) }
       switch FileLook.at(descriptor, name) {
       case .success(let look):
         if look.isRegularFile { listing.files.append((name, look.stat)) }
@@ -67,8 +67,8 @@ extension FolderWatch {
     listing.directories.sort { $0.name.precedes($1.name) }
     let watch = tree[index].watch
     guard watch >= 0, request.postponements < 20 else { return listing }
-    _ = inotify.read(into: &backlog)
-    return backlog.hasRename(in: watch) || held.hasDeparture(from: tree.reference(index)) ? nil : listing
+    _ = events.inotify.read(into: &events.backlog)
+    return events.backlog.hasRename(in: watch) || files.held.hasDeparture(from: tree.reference(index)) ? nil : listing
   }
 
   /// The permission to look at a file is its directory's. Without it, the directory counts as unreadable,

@@ -100,7 +100,7 @@ struct MountPoints {
 extension FolderWatch {
   /// Looks at the changed mount points below the roots. A directory found missing there counts as missed by a scan.
   func checkMountPoints() {
-    for path in mounts.takeChanges().sorted(by: { $0.count < $1.count }) {
+    for path in mounts.points.takeChanges().sorted(by: { $0.count < $1.count }) {
       for number in roots.keys.sorted() {
         guard let root = roots[number], let top = root.top, path.starts(with: root.path) else { continue }
         let rest = path.dropFirst(root.path.count)
@@ -114,7 +114,7 @@ extension FolderWatch {
     guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent) else { return }
     // A name that is not in the tree was left out, is ignored, or its event is still queued.
     guard tree.child(of: parent, named: name) != nil else {
-      if mounts.takeDepartedShare(path) { listLater(parent) }
+      if mounts.points.takeDepartedShare(path) { listLater(parent) }
       return
     }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {

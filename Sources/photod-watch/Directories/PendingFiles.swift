@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -15,8 +14,7 @@ struct FilePlace: Hashable {
 /// empty, when many names are pending, or when the oldest name has waited long enough.
 struct PendingFiles {
   static let maximumCount = 512
-  /// Nanoseconds.
-  static let maximumAge: Int64 = 10_000_000
+  static let maximumAge = Interval.milliseconds(10)
 
   struct Entry {
     var place: FilePlace
@@ -33,13 +31,13 @@ struct PendingFiles {
   private var entries: [Entry?] = []
   /// The index in `entries` of each pending name.
   private var positions: [FilePlace: Int] = [:]
-  /// When the first entry was added, in monotonic nanoseconds.
-  private var since: Int64 = 0
+  /// When the first entry was added.
+  private var since = Moment.start
 
   var isEmpty: Bool { positions.isEmpty }
 
   var isDue: Bool {
-    positions.count >= Self.maximumCount || (!entries.isEmpty && watchshim_now() - since >= Self.maximumAge)
+    positions.count >= Self.maximumCount || (!entries.isEmpty && Moment.now - since >= Self.maximumAge)
   }
 
   mutating func add(_ place: FilePlace, onlyCreated: Bool, isDeleted: Bool, event: FileEvent, stamp: UInt64) {
@@ -49,7 +47,7 @@ struct PendingFiles {
       entries[position]?.event.add(event)
       return
     }
-    if entries.isEmpty { since = watchshim_now() }
+    if entries.isEmpty { since = Moment.now }
     positions[place] = entries.count
     entries.append(Entry(place: place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: stamp))
   }
@@ -84,16 +82,15 @@ struct PendingFiles {
 /// CLOSE_WRITE usually follows and reports the file. It does not follow if a program made the file with O_TMPFILE and
 /// gave it its name later. So a file is also reported when it has not changed for ``restTime``.
 struct UnreportedFiles {
-  /// Nanoseconds.
-  static let restTime: Int64 = 500_000_000
+  static let restTime = Interval.milliseconds(500)
   /// If there are as many files already, a further file is reported at once.
   static let maximumCount = 16384
 
   struct Entry {
-    /// When to read the stat again, in monotonic nanoseconds.
-    var checkAt: Int64
+    /// When to read the stat again.
+    var checkAt: Moment
     var byteCount: Int64
-    var modificationTime: Int64
+    var modificationTime: FileTime
     var event: FileEvent
     var stamp: UInt64
   }
@@ -105,7 +102,7 @@ struct UnreportedFiles {
     set { entries[place] = newValue }
   }
 
-  var nextCheck: Int64? { entries.values.map(\.checkAt).min() }
+  var nextCheck: Moment? { entries.values.map(\.checkAt).min() }
 }
 
 extension FolderWatch {
@@ -114,9 +111,9 @@ extension FolderWatch {
   /// - Parameter isDeleted: whether the kernel deleted the file, or renamed it away.
   func note(_ place: FilePlace, onlyCreated: Bool, isDeleted: Bool = false, event: FileEvent) {
     // A rename from this name is waiting for its second half. It keeps the event until the wait ends.
-    if held.touch(place, event) { return }
-    if !onlyCreated { unreported[place] = nil }
-    pending.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: progress.stamp)
+    if files.held.touch(place, event) { return }
+    if !onlyCreated { files.unreported[place] = nil }
+    files.pending.add(place, onlyCreated: onlyCreated, isDeleted: isDeleted, event: event, stamp: events.progress.stamp)
   }
 
   /// Removes a name from the pending files, because the caller sends a newer record about it.
@@ -124,18 +121,18 @@ extension FolderWatch {
   /// - Returns: whether a program has written to the file and no record has reported that.
   @discardableResult
   func cancelPending(_ place: FilePlace) -> Bool {
-    unreported[place] = nil
-    return pending.cancel(place)?.event.isWritten ?? false
+    files.unreported[place] = nil
+    return files.pending.cancel(place)?.event.isWritten ?? false
   }
 
   /// Reports the current state of all pending names.
   func reportPending() {
-    guard !pending.isEmpty else { return }
-    for entry in pending.takeAll() {
-      progress.stamp = entry.stamp
+    guard !files.pending.isEmpty else { return }
+    for entry in files.pending.takeAll() {
+      events.progress.stamp = entry.stamp
       reportState(of: entry.place, onlyCreated: entry.onlyCreated, isDeleted: entry.isDeleted, entry.event)
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
   /// Reads the stat of the file that now has this name.
@@ -182,10 +179,10 @@ extension FolderWatch {
     switch look {
     case .success(let seen) where seen.isRegularFile:
       guard isStillWanted(place) else { return }
-      if onlyCreated, seen.linkCount == 1, unreported.entries.count < UnreportedFiles.maximumCount {
-        unreported[place] = UnreportedFiles.Entry(
-          checkAt: watchshim_now() + UnreportedFiles.restTime, byteCount: seen.stat.byteCount,
-          modificationTime: seen.stat.modificationTime, event: event, stamp: progress.stamp)
+      if onlyCreated, seen.linkCount == 1, files.unreported.entries.count < UnreportedFiles.maximumCount {
+        files.unreported[place] = UnreportedFiles.Entry(
+          checkAt: Moment.now + UnreportedFiles.restTime, byteCount: seen.stat.byteCount,
+          modificationTime: seen.stat.modificationTime, event: event, stamp: events.progress.stamp)
       } else {
         report(.fileFound(directory: number, name: place.name, stat: seen.stat, event: event))
       }
@@ -201,9 +198,9 @@ extension FolderWatch {
   /// CLOSE_WRITE will report its first write.
   ///
   /// - Parameter forcedStamp: a sync waits for all events up to this stamp.
-  func checkUnreported(_ now: Int64, forcedStamp: UInt64) {
-    for (place, entry) in unreported.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
-      unreported[place] = nil
+  func checkUnreported(_ now: Moment, forcedStamp: UInt64) {
+    for (place, entry) in files.unreported.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
+      files.unreported[place] = nil
       guard isWatched(place), isStillWanted(place), let look = look(place) else { continue }
       if case .failure(let error) = look, !meansAbsent(error.number) {
         cannotRead(place, error)
@@ -214,7 +211,7 @@ extension FolderWatch {
       if rests || entry.stamp <= forcedStamp {
         report(.fileFound(directory: place.directory.number, name: place.name, stat: seen.stat, event: entry.event))
       } else {
-        unreported[place] = UnreportedFiles.Entry(
+        files.unreported[place] = UnreportedFiles.Entry(
           checkAt: now + UnreportedFiles.restTime, byteCount: seen.stat.byteCount,
           modificationTime: seen.stat.modificationTime, event: entry.event, stamp: entry.stamp)
       }

@@ -3,14 +3,6 @@
 import Glibc
 import WatchRecords
 
-/// The regular checks of roots, watches and polled directories.
-struct Checks {
-  /// Monotonic nanoseconds.
-  var last: Int64 = 0
-  /// Something happened that a check should handle at once.
-  var mustRun = false
-}
-
 /// A directory that photod ordered to be watched, with everything below it.
 struct Root {
   enum State: Equatable {
@@ -25,8 +17,8 @@ struct Root {
   /// Absolute. photod has resolved symbolic links in it.
   var path: [UInt8]
   var state = State.new
-  /// In nanoseconds; 0 for the usual intervals.
-  var pollInterval: Int64 = 0
+  /// `none` for the usual intervals.
+  var pollInterval = Interval.none
   var activeScan: UInt32?
   /// Scans that begin when the active one has ended, in order.
   var waitingScans: [ScanOrder] = []
@@ -39,8 +31,8 @@ struct Root {
 }
 
 extension FolderWatch {
-  /// The roots with an interval of their own, in nanoseconds.
-  private var pollIntervals: [UInt16: Int64] { roots.mapValues(\.pollInterval).filter { $0.value > 0 } }
+  /// The roots with an interval of their own.
+  private var pollIntervals: [UInt16: Interval] { roots.mapValues(\.pollInterval).filter { $0.value > .none } }
 
   func rootPath(_ number: UInt16) -> [UInt8]? { roots[number]?.path }
 
@@ -48,9 +40,11 @@ extension FolderWatch {
   func openRoot(_ number: UInt16, reason: ScanReason) {
     guard let root = roots[number], root.top == nil else { return }
     guard root.path.first == UInt8(ascii: "/"), !root.path.contains(0) else { return rootStaysOffline(number, EINVAL) }
-    if refusesShares {
+    if mounts.refusesShares {
       // EREMOTE would make photod give the root to another process, and the mount table may say that it is on a drive.
-      guard let isOnShare = mounts.isOnShare(root.path) else { return rootStaysOffline(number, mounts.errorNumber) }
+      guard let isOnShare = mounts.points.isOnShare(root.path) else {
+        return rootStaysOffline(number, mounts.points.errorNumber)
+      }
       if isOnShare { return rootStaysOffline(number, EREMOTE) }
     }
     let descriptor: Int32
@@ -105,8 +99,8 @@ extension FolderWatch {
   /// can't be verified any more.
   private func reportDeletions(in number: UInt16) {
     func isHere(_ node: NodeReference) -> Bool { tree.isAlive(node) && tree.root(node.index) == number }
-    for place in held.takeDepartures(where: { isHere($0.directory) })
-      + pending.takeDeleted(where: { isHere($0.directory) })
+    for place in files.held.takeDepartures(where: { isHere($0.directory) })
+      + files.pending.takeDeleted(where: { isHere($0.directory) })
     where isWatched(place) {
       report(.fileGone(directory: place.directory.number, name: place.name))
     }
@@ -126,17 +120,19 @@ extension FolderWatch {
   }
 
   /// Checks whether every root's path leads to its directory, still or again.
-  func checkRoots(_ now: Int64) {
+  func checkRoots(_ now: Moment) {
     for number in roots.keys.sorted() {
-      if refusesShares, mounts.hasChanged, let path = rootPath(number), mounts.isOnShare(path) == true {
+      if mounts.refusesShares, mounts.points.hasChanged, let path = rootPath(number),
+        mounts.points.isOnShare(path) == true
+      {
         // A share was mounted over it.
         loseRoot(number, EREMOTE)
       } else if let top = roots[number]?.top, let error = failure(ofRoot: number, top) {
         // The events that preceded the root's end are queued by now.
         let isDrained = handleEvents()
-        progress.stamp = progress.eventCount
-        if !isDrained, now - progress.quietAt < Self.longestWaitForQuiet {
-          checks.mustRun = true
+        events.progress.stamp = events.progress.eventCount
+        if !isDrained, now - events.progress.quietAt < Self.longestWaitForQuiet {
+          schedule.checks.mustRun = true
         } else if roots[number]?.top == top {
           if error.number == ESTALE { loseRoot(number, ESTALE) } else { doubtRoot(number, top, error) }
         }
@@ -169,26 +165,26 @@ extension FolderWatch {
     tryAgain(top, after: error)
   }
 
-  var nextCheck: Int64 {
-    if checks.mustRun { return 0 }
+  var nextCheck: Moment {
+    if schedule.checks.mustRun { return .start }
     let isAtRest =
-      polling.directories.count == 0 && polling.reported.isEmpty && inotify.isOpen && syncing.cookies != nil
-      && !mounts.isOutdated
+      polling.directories.count == 0 && polling.reported.isEmpty && events.inotify.isOpen && syncing.cookies != nil
+      && !mounts.points.isOutdated
       && roots.values.allSatisfy { $0.top != nil }
-    return checks.last + (isAtRest ? Self.restInterval : Self.checkInterval)
+    return schedule.checks.last + (isAtRest ? Self.restInterval : Self.checkInterval)
   }
 
-  func check(_ now: Int64) {
-    checks.last = now
-    checks.mustRun = false
-    progress.stamp = progress.eventCount
-    if mounts.isOutdated {
-      mounts.readIfOutdated()
+  func check(_ now: Moment) {
+    schedule.checks.last = now
+    schedule.checks.mustRun = false
+    events.progress.stamp = events.progress.eventCount
+    if mounts.points.isOutdated {
+      mounts.points.readIfOutdated()
       leaveOutShares()
     }
-    if mounts.hasChanged { fileSystems.forget() }
+    if mounts.points.hasChanged { mounts.fileSystems.forget() }
     // A share that is mounted over a root is not seen before the mount table was read.
-    if !refusesShares || !mounts.isOutdated {
+    if !mounts.refusesShares || !mounts.points.isOutdated {
       checkRoots(now)
       checkMountPoints()
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -11,7 +10,7 @@ struct ListingRequest {
     case ready
     /// Its path leads elsewhere, or something in it could not be verified. It is tried when the queue is empty, but not
     /// before `retryAt`.
-    case unverified(attempts: Int, retryAt: Int64)
+    case unverified(attempts: Int, retryAt: Moment)
   }
 
   var state: State
@@ -92,7 +91,7 @@ extension FolderWatch {
     guard var request = walk[index] else {
       walk[index] = ListingRequest(
         state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, isBelated: belated,
-        stamp: progress.stamp)
+        stamp: events.progress.stamp)
       if let scan { scans.running[scan]?.remaining += 1 }
       walk.push(reference, descriptor: descriptor)
       return
@@ -104,7 +103,7 @@ extension FolderWatch {
     if evidence == .scan { request.evidence = .scan }
     request.isRecursive = request.isRecursive || recursive
     request.isBelated = request.isBelated || belated
-    request.stamp = min(request.stamp, progress.stamp)
+    request.stamp = min(request.stamp, events.progress.stamp)
     if case .unverified = request.state, descriptor >= 0 {
       request.state = .ready
       walk.push(reference, descriptor: descriptor)
@@ -118,12 +117,12 @@ extension FolderWatch {
   /// that exists already serves for this, too, and syncs wait for it.
   func listLater(_ index: NodeIndex) {
     if let request = walk[index] {
-      walk[index]?.stamp = min(request.stamp, progress.stamp)
+      walk[index]?.stamp = min(request.stamp, events.progress.stamp)
       return
     }
     walk[index] = ListingRequest(
-      state: .unverified(attempts: 0, retryAt: 0), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
-      isRecursive: false, stamp: progress.stamp)
+      state: .unverified(attempts: 0, retryAt: .start), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
+      isRecursive: false, stamp: events.progress.stamp)
   }
 
   func cancelListing(_ index: NodeIndex) {
@@ -135,12 +134,12 @@ extension FolderWatch {
   /// Lists directories for one slice of time.
   func listSome() {
     guard canList else { return }
-    let end = watchshim_now() + Self.slice
+    let end = Moment.now + Self.slice
     repeat {
       guard canList, let (node, descriptor) = walk.pop() else { break }
       listOne(node, descriptor)
       breathe()
-    } while watchshim_now() < end && backlog.isEmpty
+    } while Moment.now < end && events.backlog.isEmpty
   }
 
   private func listOne(_ node: NodeReference, _ held: Int32) {
@@ -155,13 +154,13 @@ extension FolderWatch {
       case .failure(let error): return listLater(node.index, error)
       }
     }
-    progress.stamp = request.stamp
+    events.progress.stamp = request.stamp
     beginRetry(node.index, &request)
     guard let listing = readListing(node.index, descriptor, request) else {
       // A rename is queued. It is reported first, so that a rename is never taken for a removal.
       close(descriptor)
       request.postponements += 1
-      request.state = .unverified(attempts: 0, retryAt: watchshim_now() + 1_000_000)
+      request.state = .unverified(attempts: 0, retryAt: Moment.now + .milliseconds(1))
       walk[node.index] = request
       return
     }
@@ -182,14 +181,14 @@ extension FolderWatch {
         report(.checkpoint(number: checkpoint))
       }
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
   /// The directory could not be opened where it should be.
   private func listLater(_ index: NodeIndex, _ error: SystemError) {
     guard var request = walk[index] else { return }
     if error.number == ESTALE || meansAbsent(error.number) {
-      request.state = .unverified(attempts: 0, retryAt: 0)
+      request.state = .unverified(attempts: 0, retryAt: .start)
       walk[index] = request
       return
     }
@@ -200,12 +199,12 @@ extension FolderWatch {
   private func giveUp(_ index: NodeIndex, _ request: ListingRequest, _ error: SystemError) {
     tree[index].flags.formUnion([.incomplete, .unreachable])
     polling.directories.forgetListing(index)
-    progress.stamp = request.stamp
+    events.progress.stamp = request.stamp
     unsettled.retries[index]?.isUnderWay = true
     tryAgain(
       index, after: error, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
     endRetry(index)
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
     let parent = tree[index].parent
     if parent >= 0 {
       report(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
@@ -218,7 +217,7 @@ extension FolderWatch {
   /// Tries again to list the directories that could not be verified. It is called when the queue is empty, or has not been for too long.
   /// If a directory stays unreachable, its nearest ancestor that can be opened is listed. That listing shows whether
   /// another directory is at its place, or none.
-  func retryDoubtful(_ now: Int64) {
+  func retryDoubtful(_ now: Moment) {
     for index in walk.unverified {
       guard var request = walk[index], case .unverified(let attempts, let retryAt) = request.state, retryAt <= now
       else {
@@ -239,12 +238,13 @@ extension FolderWatch {
           continue
         }
         guard tree[index].parent >= 0 else {
-          checks.mustRun = true
-          request.state = .unverified(attempts: attempts + 1, retryAt: now + 50_000_000)
+          schedule.checks.mustRun = true
+          request.state = .unverified(attempts: attempts + 1, retryAt: now + .milliseconds(50))
           walk[index] = request
           continue
         }
-        request.state = .unverified(attempts: attempts + 1, retryAt: now + 20_000_000 * Int64(min(attempts + 1, 50)))
+        request.state = .unverified(
+          attempts: attempts + 1, retryAt: now + .milliseconds(20 * Int64(min(attempts + 1, 50))))
         walk[index] = request
         if attempts >= 2, !hasMissing(at: index) { relistAncestor(of: index, request.stamp) }
         if attempts >= 20 { giveUp(index, request, error) }
@@ -269,14 +269,14 @@ extension FolderWatch {
     var (child, ancestor) = (index, tree[index].parent)
     while ancestor >= 0 {
       if case .success(let descriptor) = OpenDirectories.open(ancestor, in: tree, rootPath: rootPath) {
-        progress.stamp = stamp
+        events.progress.stamp = stamp
         markMissing(child, evidence: .scan)
         requestListing(ancestor, evidence: tree[ancestor].watch < 0 ? .scan : .event, descriptor: descriptor)
-        progress.stamp = progress.eventCount
+        events.progress.stamp = events.progress.eventCount
         return
       }
       (child, ancestor) = (ancestor, tree[ancestor].parent)
     }
-    checks.mustRun = true
+    schedule.checks.mustRun = true
   }
 }

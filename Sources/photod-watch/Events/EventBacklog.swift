@@ -13,8 +13,8 @@ struct WatchEvent {
   var moveCookie: UInt32
   /// Empty when the event is about the watched directory itself.
   var name: [UInt8]
-  /// When it was read from the kernel's queue, in nanoseconds since 1970.
-  var time: Int64
+  /// When it was read from the kernel's queue.
+  var time: FileTime
 
   /// The part of the event that a record about the file carries.
   var ofFile: FileEvent {
@@ -39,7 +39,7 @@ struct EventBacklog {
     var mask: UInt32
     var moveCookie: UInt32
     var nameLength: UInt16
-    var time: Int64
+    var time: FileTime
   }
 
   private var entries: [Entry] = []
@@ -58,8 +58,8 @@ struct EventBacklog {
   /// Whether an unhandled event reports a rename out of this watch's directory or into it.
   func hasRename(in watch: Int32) -> Bool { renames[watch] != nil }
 
-  /// - Parameter time: when the event was read, in nanoseconds since 1970.
-  mutating func append(_ event: UnsafeMutablePointer<inotify_event>, time: Int64) {
+  /// - Parameter time: when the event was read.
+  mutating func append(_ event: UnsafeMutablePointer<inotify_event>, time: FileTime) {
     if isEmpty { removeAll() }
     var length = 0
     if event.pointee.len > 0, let name = watchshim_event_name(event) {

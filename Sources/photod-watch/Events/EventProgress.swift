@@ -9,8 +9,8 @@ struct EventProgress {
   var stamp: UInt64 = 0
   /// CLOCK_REALTIME in seconds when the queue was read last.
   var clock: UInt32 = 0
-  /// When the queue was last seen empty, in monotonic nanoseconds.
-  var quietAt: Int64 = 0
+  /// When the queue was last seen empty.
+  var quietAt = Moment.start
   /// The kernel dropped events, and the scans that follow have not started yet.
   var hasOverflowed = false
 }

@@ -7,14 +7,14 @@ import WatchRecords
 extension FolderWatch {
   /// Handles one event. Events come in the kernel's order.
   func handle(_ event: WatchEvent) {
-    progress.eventCount += 1
-    progress.stamp = progress.eventCount
+    events.progress.eventCount += 1
+    events.progress.stamp = events.progress.eventCount
     if event.has(IN_Q_OVERFLOW) {
       noteOverflow()
     } else if event.watch == syncing.cookies?.watch {
       noteCookie(event)
     } else if let index = watches.byDescriptor[event.watch] {
-      tree[index].lastChange = progress.clock
+      tree[index].lastChange = events.progress.clock
       if event.name.isEmpty { handleOwn(event, of: index) } else { handleContent(event, in: index) }
     } else if let node = watches.retired[event.watch] {
       handleRetired(event, of: node)
@@ -28,7 +28,7 @@ extension FolderWatch {
 
   private func noteOverflow() {
     report(.overflow)
-    progress.hasOverflowed = true
+    events.progress.hasOverflowed = true
     // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
     watches.retired = [:]
     for id in scans.running.keys { scans.running[id]?.complete = false }
@@ -47,9 +47,9 @@ extension FolderWatch {
       if event.has(IN_IGNORED | IN_DELETE_SELF | IN_UNMOUNT) {
         loseRoot(tree[index].root, event.has(IN_UNMOUNT) ? ENODEV : ENOENT)
         // Look at once for the directory that is at its path now, and again every two seconds.
-        checks.mustRun = true
+        schedule.checks.mustRun = true
       } else if event.has(IN_MOVE_SELF) {
-        checks.mustRun = true
+        schedule.checks.mustRun = true
       } else if event.has(IN_ATTRIB) {
         noteAttributes(ofTop: index)
       }
@@ -117,7 +117,7 @@ extension FolderWatch {
   /// its listing reports a withdrawn permission.
   private func noteAttributes(ofTop index: NodeIndex) {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
-    case .failure: checks.mustRun = true
+    case .failure: schedule.checks.mustRun = true
     case .success(let descriptor):
       defer { close(descriptor) }
       if tree[index].flags.contains(.incomplete) || OpenDirectories.refusal(descriptor) != nil {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
 extension FolderWatch {
   /// Decides everything that had to wait for an empty queue.
-  func settle(drained: Bool, now: Int64) {
+  func settle(drained: Bool, now: Moment) {
     let forcedStamp = forcedStamp()
     // An endless flood of events must not block everything that waits, with or without a sync.
     let patience = forcedStamp > 0 ? Self.longestWaitForQuiet / 10 : Self.longestWaitForQuiet
-    guard drained || now - progress.quietAt >= patience else { return }
+    guard drained || now - events.progress.quietAt >= patience else { return }
     expireMoves(now, forcedStamp: forcedStamp)
     checkUnreported(now, forcedStamp: forcedStamp)
     settleMissing(now, forcedStamp: forcedStamp)
     retryDoubtful(now)
     retryUnreadable(now)
-    if progress.hasOverflowed {
+    if events.progress.hasOverflowed {
       rewriteLostCookies()
       scanAfterOverflow()
     }
@@ -25,14 +24,14 @@ extension FolderWatch {
     answerDueSyncs()
   }
 
-  /// When the next decision is due, in monotonic nanoseconds.
-  func nextSettling() -> Int64 {
+  /// When the next decision is due.
+  func nextSettling() -> Moment {
     let forcedStamp = forcedStamp()
-    var next = Int64.max
-    for departure in held.departures.values {
+    var next = Moment.never
+    for departure in files.held.departures.values {
       next = min(next, departure.since + (departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace))
     }
-    if let check = unreported.nextCheck { next = min(next, check) }
+    if let check = files.unreported.nextCheck { next = min(next, check) }
     let (isHidden, retry) = (mayHideDirectories, nextRetry)
     for (index, entry) in unsettled.missing where !hasMissingAbove(index) {
       let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
@@ -46,7 +45,7 @@ extension FolderWatch {
 
   private func checkInvariants() {
     tree.checkInvariants()
-    backlog.checkInvariants()
+    events.backlog.checkInvariants()
     for (watch, index) in watches.byDescriptor {
       precondition(tree[index].watch == watch, "a watch of another directory")
     }
@@ -63,8 +62,8 @@ extension FolderWatch {
     for scan in scans.running { precondition(scan.value.remaining >= 0, "a scan that ended twice") }
   }
 
-  private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Int64 {
-    if entry.isDead { return 0 }
+  private func grace(of entry: Missing, at index: NodeIndex, _ forcedStamp: UInt64) -> Interval {
+    if entry.isDead { return .none }
     if entry.stamp <= forcedStamp { return Self.forcedGrace }
     if entry.evidence == .scan, let scan = activeScan(of: index), scans.running[scan]?.remaining == 0 {
       return Self.forcedGrace
@@ -72,9 +71,9 @@ extension FolderWatch {
     return Self.goneGrace
   }
 
-  private func settleMissing(_ now: Int64, forcedStamp: UInt64) {
+  private func settleMissing(_ now: Moment, forcedStamp: UInt64) {
     // A file's rename out of a missing directory is reported before the directory is dropped.
-    guard !unsettled.missing.isEmpty, held.isEmpty else { return }
+    guard !unsettled.missing.isEmpty, files.held.isEmpty else { return }
     // A missing directory may be inside one that can't be read at the moment.
     let isHidden = mayHideDirectories
     // A directory that a scan misses in one root may turn up in another.
@@ -85,10 +84,10 @@ extension FolderWatch {
       if entry.evidence == .scan, isScanning, !entry.isDead { continue }
       if isHidden, !entry.isDead { continue }
       guard !hasMissingAbove(index) else { continue }
-      progress.stamp = entry.stamp
+      events.progress.stamp = entry.stamp
       decide(index, entry, now)
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
   /// The topmost missing directory is decided first. The ones below are gone, or stay, with it.
@@ -97,7 +96,7 @@ extension FolderWatch {
     return parent >= 0 && hasMissing(at: parent)
   }
 
-  private func decide(_ index: NodeIndex, _ entry: Missing, _ now: Int64) {
+  private func decide(_ index: NodeIndex, _ entry: Missing, _ now: Moment) {
     if entry.isDead || tree[index].flags.contains(.displaced) { return drop(index, evidence: entry.evidence) }
     let parent = tree[index].parent
     if isLeftOut(tree.name(index), in: parent) { return leaveOut(Array(tree.name(index)), in: parent) }
@@ -106,7 +105,8 @@ extension FolderWatch {
     case .failure(let error):
       listLater(parent)
       let attempts = entry.attempts
-      unsettled.missing[index]?.retryAt = now + min(50_000_000 << Int64(min(attempts, 20)), ListingRetry.longestWait)
+      unsettled.missing[index]?.retryAt =
+        now + min(Interval.milliseconds(50).doubled(attempts), ListingRetry.longestWait)
       if error.number != ESTALE, !meansAbsent(error.number) { unsettled.missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))

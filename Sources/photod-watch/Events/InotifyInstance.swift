@@ -3,6 +3,7 @@
 import CInotifyTools
 import CWatchShim
 import Glibc
+import WatchRecords
 
 /// A reason why photod-watch, or its cookie directory, can't start. It is written to standard error.
 struct StartError: Error {
@@ -63,7 +64,7 @@ struct InotifyInstance {
   /// - returns: false when the backlog was full before the queue was empty.
   func read(into backlog: inout EventBacklog) -> Bool {
     guard isOpen else { return true }
-    let time = realTime()
+    let time = FileTime.now
     while !backlog.isFull {
       guard let event = inotifytools_next_events(0, 1) else { return true }
       backlog.append(event, time: time)
@@ -87,16 +88,16 @@ extension FolderWatch {
   /// Opens the inotify instance and the directory for sync cookies, if they are not open yet. If the instance comes
   /// late, the directories that were polled without it get watches one after another, and are listed.
   func openInotify() {
-    if !inotify.isOpen {
+    if !events.inotify.isOpen {
       directories.closeAll()
-      inotify.open()
-      guard inotify.isOpen else { return }
+      events.inotify.open()
+      guard events.inotify.isOpen else { return }
       polling.directories.instanceCame()
       polling.mustRebalance = true
     }
     guard syncing.cookies == nil else { return }
     do throws(StartError) {
-      syncing.cookies = try CookieDirectory(inotify: inotify)
+      syncing.cookies = try CookieDirectory(inotify: events.inotify)
     } catch {
       if !syncing.saidNoCookies { complain("sync cookies can't be used: \(error.message)") }
       syncing.saidNoCookies = true

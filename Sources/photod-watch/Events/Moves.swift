@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import WatchRecords
 
 /// First halves of renames (MOVED_FROM) whose second half was not read yet. Later events at the old name are reported
@@ -8,7 +7,7 @@ import WatchRecords
 struct HeldMoves {
   struct Departure {
     var place: FilePlace
-    var since: Int64
+    var since: Moment
     var stamp: UInt64
     /// The file was written just before, and that was not reported yet.
     var isWritten: Bool
@@ -21,12 +20,12 @@ struct HeldMoves {
   private var perDirectory: [NodeReference: Int] = [:]
 
   var isEmpty: Bool { departures.isEmpty }
-  var oldest: Int64? { departures.values.map(\.since).min() }
+  var oldest: Moment? { departures.values.map(\.since).min() }
 
   func hasDeparture(from directory: NodeReference) -> Bool { perDirectory[directory] != nil }
 
   mutating func hold(_ moveCookie: UInt32, _ departure: Departure) {
-    _ = touch(departure.place, FileEvent(time: realTime(), isWritten: false))
+    _ = touch(departure.place, FileEvent(time: FileTime.now, isWritten: false))
     departures[moveCookie] = departure
     byPlace[departure.place] = moveCookie
     perDirectory[departure.place.directory, default: 0] += 1
@@ -63,15 +62,15 @@ extension FolderWatch {
   /// Handles a rename from a wanted name. The second half will report the new place.
   func depart(_ event: WatchEvent, from place: FilePlace) {
     let isWritten = cancelPending(place)
-    held.hold(
+    files.held.hold(
       event.moveCookie,
-      HeldMoves.Departure(place: place, since: watchshim_now(), stamp: progress.stamp, isWritten: isWritten))
+      HeldMoves.Departure(place: place, since: Moment.now, stamp: events.progress.stamp, isWritten: isWritten))
   }
 
   /// Handles a rename to this name.
   func arrive(_ event: WatchEvent, in index: NodeIndex, isWanted: Bool) {
     let place = FilePlace(directory: tree.reference(index), name: event.name)
-    guard let departure = held.take(event.moveCookie) else {
+    guard let departure = files.held.take(event.moveCookie) else {
       if isWanted { note(place, onlyCreated: false, event: event.ofFile) }
       return
     }
@@ -88,23 +87,23 @@ extension FolderWatch {
         event: FileEvent(time: event.time, isWritten: departure.isWritten, naming: .renamed)))
     if case .failure(let error) = look, !meansAbsent(error.number) { cannotRead(place, error) }
     // Another rename from the new name may still be held. Then the name is looked at after it.
-    _ = held.touch(place, event.ofFile)
+    _ = files.held.touch(place, event.ofFile)
     if let touched = departure.touched { note(departure.place, onlyCreated: false, event: touched) }
   }
 
   /// Ends the wait for second halves that do not come. Either the file left the roots, or it is in a directory that is
   /// not watched yet, whose listing will report it.
-  func expireMoves(_ now: Int64, forcedStamp: UInt64) {
-    guard !held.isEmpty else { return }
-    for (moveCookie, departure) in held.departures.sorted(by: { $0.value.stamp < $1.value.stamp }) {
+  func expireMoves(_ now: Moment, forcedStamp: UInt64) {
+    guard !files.held.isEmpty else { return }
+    for (moveCookie, departure) in files.held.departures.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       let grace = departure.stamp <= forcedStamp ? Self.forcedGrace : Self.moveGrace
       guard now - departure.since >= grace else { continue }
-      _ = held.take(moveCookie)
-      progress.stamp = departure.stamp
+      _ = files.held.take(moveCookie)
+      events.progress.stamp = departure.stamp
       note(
         departure.place, onlyCreated: false, isDeleted: departure.touched == nil, event: departure.touched ?? .none)
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
     reportPending()
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -8,50 +7,43 @@ import WatchRecords
 extension FolderWatch {
   /// Polls for one slice of time. Requested listings come first.
   func pollSome() {
-    guard walk.isIdle, backlog.isEmpty else { return }
+    guard walk.isIdle, events.backlog.isEmpty else { return }
     if scans.running.isEmpty, let number = polling.rounds.beginPass(polling.directories, tree) {
-      polling.passStamp = progress.eventCount
+      polling.passStamp = events.progress.eventCount
       for position in syncing.requests.indices where syncing.requests[position].pass == number {
         syncing.requests[position].stamp = polling.passStamp
       }
     }
     guard polling.rounds.hasWork else { return }
-    let end = watchshim_now() + Self.slice
+    let end = Moment.now + Self.slice
     if polling.rounds.isPassing { passSome(until: end) }
-    for number in polling.rounds.rounds.indices where polling.rounds.rounds[number].hasWork && watchshim_now() < end {
-      let (began, processor) = (watchshim_now(), processorTime())
+    for number in polling.rounds.rounds.indices where polling.rounds.rounds[number].hasWork && Moment.now < end {
+      let (began, processor) = (Moment.now, Interval.ofProcessor)
       var count = 0
       while let node = polling.rounds.rounds[number].next() {
-        progress.stamp = progress.eventCount
+        events.progress.stamp = events.progress.eventCount
         poll(node, deeply: polling.rounds.rounds[number].isDeep)
         count += 1
-        if watchshim_now() >= end || !walk.isIdle || (count % 64 == 0 && hasEvents()) { break }
+        if Moment.now >= end || !walk.isIdle || (count % 64 == 0 && hasEvents()) { break }
       }
-      polling.rounds.rounds[number].timeLeft -= watchshim_now() - began
-      polling.rounds.rounds[number].processorLeft -= processorTime() - processor
+      polling.rounds.rounds[number].timeLeft -= Moment.now - began
+      polling.rounds.rounds[number].processorLeft -= Interval.ofProcessor - processor
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
-  private func passSome(until end: Int64) {
+  private func passSome(until end: Moment) {
     while walk.isIdle, let node = polling.rounds.nextInPass() {
-      progress.stamp = polling.passStamp
+      events.progress.stamp = polling.passStamp
       lookForSync(node)
-      if watchshim_now() >= end || hasEvents() { break }
+      if Moment.now >= end || hasEvents() { break }
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
   private func hasEvents() -> Bool {
-    _ = inotify.read(into: &backlog)
-    return !backlog.isEmpty
-  }
-
-  /// CLOCK_THREAD_CPUTIME_ID, in nanoseconds.
-  private func processorTime() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    _ = events.inotify.read(into: &events.backlog)
+    return !events.backlog.isEmpty
   }
 
   /// Looks at a directory for a sync. If the directory or one above it is missing, its contents can't be found yet. It
@@ -68,7 +60,7 @@ extension FolderWatch {
   private func poll(_ node: NodeReference, deeply: Bool) {
     guard tree.isAlive(node), walk[node.index] == nil, let entry = polling.directories[node.index] else { return }
     breathe()
-    if deeply || (entry.isYoung && realTime() - entry.listedAt > PolledDirectories.clockGrain) {
+    if deeply || (entry.isYoung && FileTime.now - entry.listedAt > PolledDirectories.clockGrain) {
       look(node, entry)
     } else {
       glance(node.index, entry)
@@ -90,7 +82,7 @@ extension FolderWatch {
     case .failure(let error): notePollFailure(node.index, error)
     case .success(let descriptor):
       let request = ListingRequest(
-        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: progress.stamp)
+        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: events.progress.stamp)
       guard let listing = readListing(node.index, descriptor, request) else {
         close(descriptor)
         return listLater(node.index)
@@ -122,7 +114,7 @@ extension FolderWatch {
   }
 
   private func notePolledChange(_ index: NodeIndex) {
-    tree[index].lastChange = UInt32(clamping: realTime() / 1_000_000_000)
+    tree[index].lastChange = FileTime.now.seconds
     polling.rounds.noteChange(tree.reference(index))
     if polling.directories[index]?.reason == .watchLimit { polling.wantsExchange = true }
   }
@@ -130,10 +122,10 @@ extension FolderWatch {
   /// A scan, or the listing after the loss of a watch, may find a change before polling does. Polling would then find
   /// none, and the directory would not get a watch.
   ///
-  /// - Parameter time: the modification time of the directory, in nanoseconds since 1970.
-  func noteListedChange(_ index: NodeIndex, at time: Int64) {
-    guard time / 1_000_000_000 > Int64(tree[index].lastChange) else { return }
-    let changed = UInt32(clamping: min(time, realTime()) / 1_000_000_000)
+  /// - Parameter time: the modification time of the directory.
+  func noteListedChange(_ index: NodeIndex, at time: FileTime) {
+    guard time.seconds > tree[index].lastChange else { return }
+    let changed = min(time, .now).seconds
     guard changed > tree[index].lastChange else { return }
     tree[index].lastChange = changed
     if polling.directories[index]?.reason == .watchLimit { polling.wantsExchange = true }
@@ -148,11 +140,4 @@ extension FolderWatch {
       listLater(index)
     }
   }
-}
-
-/// CLOCK_REALTIME, nanoseconds since 1970.
-func realTime() -> Int64 {
-  var time = timespec()
-  clock_gettime(CLOCK_REALTIME, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

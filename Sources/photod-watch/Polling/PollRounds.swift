@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -25,37 +24,37 @@ import WatchRecords
 /// the last time that the round included them.
 struct PollRounds {
   /// How often the rounds get their share of time.
-  static let tick: Int64 = 2_000_000_000
-  static let processorShare: Int64 = 10_000_000
-  static let timeShare: Int64 = 250_000_000
+  static let tick = Interval.seconds(2)
+  static let processorShare = Interval.milliseconds(10)
+  static let timeShare = Interval.milliseconds(250)
   static let hotCount = 512
 
   struct Round {
-    var interval: Int64
+    var interval: Interval
     /// Whether files are looked at, too.
     var isDeep: Bool
     var isHot: Bool
     fileprivate(set) var nodes: [NodeReference] = []
     fileprivate(set) var position = 0
-    fileprivate var beganAt = Int64.min / 2
+    fileprivate var beganAt = Moment.longAgo
     /// When this round last included the directories of each root with an interval of its own.
-    fileprivate var includedAt: [UInt16: Int64] = [:]
+    fileprivate var includedAt: [UInt16: Moment] = [:]
     /// The position at which the round pauses until the next tick.
     fileprivate var quota = 0
-    var processorLeft: Int64 = 0
-    var timeLeft: Int64 = 0
+    var processorLeft = Interval.none
+    var timeLeft = Interval.none
 
-    init(interval: Int64, isDeep: Bool, isHot: Bool) {
+    init(interval: Interval, isDeep: Bool, isHot: Bool) {
       self.interval = interval
       self.isDeep = isDeep
       self.isHot = isHot
     }
 
-    var hasWork: Bool { position < quota && processorLeft > 0 && timeLeft > 0 }
+    var hasWork: Bool { position < quota && processorLeft > .none && timeLeft > .none }
 
     /// The directories without those whose root's interval has not passed.
     fileprivate mutating func included(
-      _ nodes: [NodeReference], _ now: Int64, _ tree: WatchedTree, _ intervals: [UInt16: Int64]
+      _ nodes: [NodeReference], _ now: Moment, _ tree: WatchedTree, _ intervals: [UInt16: Interval]
     ) -> [NodeReference] {
       guard !intervals.isEmpty else { return nodes }
       var waiting: Set<UInt16> = []
@@ -85,9 +84,9 @@ struct PollRounds {
 
   /// The directories that changed last.
   private(set) var hot: [NodeReference] = []
-  private var lastTick = Int64.min / 2
+  private var lastTick = Moment.longAgo
   private var rankedRevision = -1
-  private var rankedAt = Int64.min / 2
+  private var rankedAt = Moment.longAgo
 
   /// The directories of the running pass. A pass looks at all polled directories, for syncs.
   private(set) var pass: [NodeReference] = []
@@ -105,9 +104,9 @@ struct PollRounds {
 
   /// Gives every round its share of time. A round that is complete begins again when its interval has passed.
   ///
-  /// - Parameter intervals: the intervals of roots that have one, in nanoseconds.
+  /// - Parameter intervals: the intervals of roots that have one.
   mutating func beginTick(
-    _ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree, _ intervals: [UInt16: Int64] = [:]
+    _ now: Moment, _ polled: PolledDirectories, _ tree: WatchedTree, _ intervals: [UInt16: Interval] = [:]
   ) {
     guard now - lastTick > Self.tick / 2 else { return }
     lastTick = now
@@ -123,14 +122,14 @@ struct PollRounds {
         rounds[number].beganAt = now
       }
       let round = rounds[number]
-      let part = Double(now - round.beganAt + Self.tick) / Double(round.interval)
+      let part = (now - round.beganAt + Self.tick) / round.interval
       rounds[number].quota = min(round.nodes.count, Int((Double(round.nodes.count) * min(part, 1)).rounded(.up)))
       rounds[number].processorLeft = Self.processorShare
       rounds[number].timeLeft = Self.timeShare
     }
   }
 
-  private mutating func rank(_ now: Int64, _ polled: PolledDirectories, _ tree: WatchedTree) {
+  private mutating func rank(_ now: Moment, _ polled: PolledDirectories, _ tree: WatchedTree) {
     guard polled.revision != rankedRevision || hot.count > Self.hotCount else { return }
     guard polled.count <= Self.hotCount || now - rankedAt >= 15 * Self.tick || hot.count > Self.hotCount * 5 / 4 else {
       return

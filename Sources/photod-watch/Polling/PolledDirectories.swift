@@ -8,8 +8,8 @@ import WatchRecords
 struct PolledDirectories {
   /// The times that do not change as long as the names in the directory stay the same.
   struct Times: Equatable {
-    var modification: Int64
-    var change: Int64
+    var modification: FileTime
+    var change: FileTime
 
     init(_ look: FileLook) {
       modification = look.stat.modificationTime
@@ -24,15 +24,15 @@ struct PolledDirectories {
     var times: Times?
     /// The digest of everything that was reported about it (`Listing.digest`). nil if the next look must be reported.
     var digest: UInt64?
-    /// CLOCK_REALTIME at the last listing, in nanoseconds.
-    var listedAt: Int64 = 0
+    /// The time of the last listing.
+    var listedAt = FileTime.unknown
     /// Something in it changed shortly before the listing. A later change may have the same times.
     var isYoung = false
   }
 
   /// Time stamps may be as coarse as 2 s (FAT), or 4 ms where they have nanoseconds. A second change within one grain
   /// leaves no trace.
-  static let clockGrain: Int64 = 2_000_000_000
+  static let clockGrain = Interval.seconds(2)
 
   private var entries: [NodeIndex: Entry] = [:]
   private var byIdentity: [FileIdentity: NodeIndex] = [:]
@@ -124,9 +124,9 @@ extension Listing {
     return sum
   }
 
-  /// The latest time of the directory and its files, in nanoseconds since 1970.
-  var newestChange: Int64 {
-    var newest = times.map { max($0.change, $0.modification) } ?? .max
+  /// The latest time of the directory and its files.
+  var newestChange: FileTime {
+    var newest = times.map { max($0.change, $0.modification) } ?? .latest
     for file in files { newest = max(newest, file.stat.changeTime, file.stat.modificationTime) }
     return newest
   }

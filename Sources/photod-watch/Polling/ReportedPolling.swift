@@ -18,7 +18,7 @@ struct ReportedPolling {
   fileprivate var budget: WatchBudget?
   fileprivate var revision = 0
   fileprivate var directoryCount = 0
-  fileprivate var at = Int64.min / 2
+  fileprivate var at = Moment.longAgo
 
   /// Whether the last report says that no directory is polled.
   var isEmpty: Bool { counts.isEmpty }
@@ -35,7 +35,7 @@ extension FolderWatch {
   /// - Parameter now: the current time, which limits the reports to one every two seconds. nil reports without this
   ///   limit.
   /// - Complexity: O(directories) if any of them came, went or changed its state since the last report.
-  func reportPolling(_ now: Int64?) {
+  func reportPolling(_ now: Moment?) {
     guard polling.directories.count > 0 || !polling.reported.counts.isEmpty else { return }
     if let now, now - polling.reported.at < Self.checkInterval { return }
     let budget = budget()
@@ -58,7 +58,7 @@ extension FolderWatch {
     WatchBudget(
       watched: UInt32(watches.byDescriptor.count), allowed: watches.share.allowed, limit: watches.share.limit,
       isNamespaceLimit: watches.share.isNamespaceLimit, isRefused: watches.share.refusedAt != nil,
-      instanceError: inotify.errorNumber)
+      instanceError: events.inotify.errorNumber)
   }
 
   /// Counts for every root that is online, by reason. Reasons of the last report are included, with 0 if none is left.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -48,8 +47,8 @@ struct FileServer {
     }
   }
 
-  /// How long names are read for one answer, in nanoseconds. photod waits for each answer.
-  private static let listingTime: Int64 = 500_000_000
+  /// How long names are read for one answer. photod waits for each answer.
+  private static let listingTime = Interval.milliseconds(500)
 
   private mutating func list(_ path: [UInt8], from position: UInt64) -> FileAnswer {
     if position == 0 {
@@ -64,8 +63,8 @@ struct FileServer {
       return FileAnswer(errorNumber: ESTALE)
     }
     var (bytes, count): ([UInt8], UInt64) = ([], 0)
-    let end = watchshim_now() + Self.listingTime
-    while bytes.count < FileAnswer.maximumBytes - 512, bytes.isEmpty || watchshim_now() < end {
+    let end = Moment.now + Self.listingTime
+    while bytes.count < FileAnswer.maximumBytes - 512, bytes.isEmpty || Moment.now < end {
       // At the end of the directory readdir(3) leaves errno alone.
       errno = 0
       guard let entry = readdir(directory) else {

@@ -7,51 +7,51 @@ import WatchRecords
 /// The signs of life for photod.
 struct Heartbeat {
   /// When `alive` was last sent.
-  var sentAt: Int64 = 0
+  var sentAt = Moment.start
   /// When long work last looked for an order to end.
-  var endCheckedAt: Int64 = 0
+  var endCheckedAt = Moment.start
 }
 
 // If a photod-watch sends nothing for 30 s, photod considers it hung and starts another.
 extension FolderWatch {
   /// The silence after which a regular check sends `alive`. Regular checks come every two or every ten seconds.
-  static let usualSilence = silenceForTests() ?? 8_000_000_000
+  static let usualSilence = silenceForTests() ?? .seconds(8)
   /// The silence after which a requested check sends `alive`, because it postpones the next regular one.
-  static let shortestSilence: Int64 = 1_000_000_000
+  static let shortestSilence = Interval.seconds(1)
   /// If no check comes for this long, photod-watch wakes only to send `alive`.
-  static let longestSilence: Int64 = 15_000_000_000
+  static let longestSilence = Interval.seconds(15)
   /// How often long work looks for an order to end. photod waits only 0.6 s for the end (`Worker.Configuration`).
-  static let endCheckInterval: Int64 = 100_000_000
+  static let endCheckInterval = Interval.milliseconds(100)
 
   /// From PHOTOD_WATCH_SILENCE in the environment, in milliseconds. Tests set it in order to wait less.
-  private static func silenceForTests() -> Int64? {
+  private static func silenceForTests() -> Interval? {
     guard let text = getenv("PHOTOD_WATCH_SILENCE"), let milliseconds = Int64(String(cString: text)) else { return nil }
-    return milliseconds * 1_000_000
+    return .milliseconds(milliseconds)
   }
 
-  func reportAlive(ifSilentFor silence: Int64) {
-    let now = watchshim_now()
-    guard now - heartbeat.sentAt >= silence else { return }
-    heartbeat.sentAt = now
+  func reportAlive(ifSilentFor silence: Interval) {
+    let now = Moment.now
+    guard now - schedule.heartbeat.sentAt >= silence else { return }
+    schedule.heartbeat.sentAt = now
     report(.alive)
   }
 
   /// Called before each step that may wait for a disk, since a turn may last minutes on a slow one. It costs one reading
   /// of the clock. It does not return if photod-watch is to end.
   func breathe() {
-    let now = watchshim_now()
-    if now - heartbeat.endCheckedAt >= Self.endCheckInterval {
-      heartbeat.endCheckedAt = now
+    let now = Moment.now
+    if now - schedule.heartbeat.endCheckedAt >= Self.endCheckInterval {
+      schedule.heartbeat.endCheckedAt = now
       if isToEnd {
         cleanUp()
         exit(0)
       }
     }
-    guard now - heartbeat.sentAt >= Self.usualSilence else { return }
-    reportAlive(ifSilentFor: 0)
-    output.cutIfDue(quiet: true)
+    guard now - schedule.heartbeat.sentAt >= Self.usualSilence else { return }
+    reportAlive(ifSilentFor: .none)
+    connection.output.cutIfDue(quiet: true)
     do throws(SystemError) {
-      try output.write(to: socket)
+      try connection.output.write(to: connection.socket)
     } catch {
       // The write at the end of the turn fails with the same error and handles it.
     }
@@ -60,7 +60,7 @@ extension FolderWatch {
   /// Whether photod has closed its end, or a signal has come.
   private var isToEnd: Bool {
     // poll(2) reports a closed end unasked.
-    var waited = [pollfd(fd: socket, events: 0, revents: 0)]
+    var waited = [pollfd(fd: connection.socket, events: 0, revents: 0)]
     return watchshim_poll(&waited, 1, 0) > 0 || watchshim_termination_noted() != 0
   }
 }

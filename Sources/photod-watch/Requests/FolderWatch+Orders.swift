@@ -9,7 +9,7 @@ extension FolderWatch {
   func readOrders() throws(Failure) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
-      let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      let count = recv(connection.socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       if count == 0 { return false }
       if count < 0 {
         if errno == EINTR { continue }
@@ -17,7 +17,7 @@ extension FolderWatch {
         if errno == ECONNRESET { return false }
         throw Failure(message: "orders can't be read: \(describe(errno))", status: 1)
       }
-      orders.append(buffer[..<count])
+      connection.orders.append(buffer[..<count])
       while let received = try nextOrders() {
         for order in received { try obey(order) }
       }
@@ -26,7 +26,7 @@ extension FolderWatch {
 
   private func nextOrders() throws(Failure) -> [WatchOrder]? {
     do throws(WatchFormatError) {
-      guard let payload = try orders.next() else { return nil }
+      guard let payload = try connection.orders.next() else { return nil }
       return try WatchStream.orders(in: payload)
     } catch {
       throw Failure(message: "an order of photod is invalid: \(error)", status: 1)
@@ -34,12 +34,12 @@ extension FolderWatch {
   }
 
   private func obey(_ order: WatchOrder) throws(Failure) {
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
     switch order {
     case .begin(let firstNumber, let watchPercent, let refuses):
       tree.number(from: firstNumber)
       watches.share.percent = UInt64(watchPercent)
-      refusesShares = refuses
+      mounts.refusesShares = refuses
     case .configure(let extensions, let ignoredDirectoryNames, let ignoredPatterns):
       try setRules(extensions, ignoredDirectoryNames, ignoredPatterns)
     case .addRoot(let number, let path):
@@ -47,7 +47,7 @@ extension FolderWatch {
       roots[number] = Root(path: path)
       openRoot(number, reason: .start)
     case .removeRoot(let number): removeRoot(number)
-    case .setPollInterval(let number, let seconds): roots[number]?.pollInterval = Int64(seconds) * 1_000_000_000
+    case .setPollInterval(let number, let seconds): roots[number]?.pollInterval = .seconds(Int64(seconds))
     case .rescan(let root, let directory, let request): rescan(root, directory: directory, request: request)
     case .sync(let number): beginSync(number)
     case .passed(let checkpoint): scans.pace.pass(checkpoint)

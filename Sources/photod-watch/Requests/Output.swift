@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -10,10 +9,10 @@ struct Output {
   /// queue overflows, and everything is scanned again. This is the policy for a photod that does not read.
   static let maximumBufferedBytes = 64 << 20
   /// Under load, a partial frame waits at most this long for more records.
-  static let maximumFrameAge: Int64 = 10_000_000
+  static let maximumFrameAge = Interval.milliseconds(10)
 
   private var builder = FrameBuilder()
-  private var builderSince: Int64 = 0
+  private var builderSince = Moment.start
   private var frames: [[UInt8]] = []
   private var head = 0
   /// How many bytes of `frames[head]` have been sent.
@@ -29,7 +28,7 @@ struct Output {
   }
 
   mutating func report(_ record: WatchRecord) {
-    if builder.isEmpty { builderSince = watchshim_now() }
+    if builder.isEmpty { builderSince = Moment.now }
     builder.append(record)
     if builder.isFull { cut() }
   }
@@ -38,7 +37,7 @@ struct Output {
   ///
   /// - Parameter quiet: whether there is no other work. If so, the frame is made at once.
   mutating func cutIfDue(quiet: Bool) {
-    guard !builder.isEmpty, quiet || watchshim_now() - builderSince >= Self.maximumFrameAge else { return }
+    guard !builder.isEmpty, quiet || Moment.now - builderSince >= Self.maximumFrameAge else { return }
     cut()
   }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
 /// A directory to list again, because it or something in it could not be read for a reason that may pass.
 struct ListingRetry {
   /// The first wait. Each later wait is twice as long, up to `longestWait`.
-  static let firstWait: Int64 = 20_000_000
-  static let longestWait: Int64 = 60_000_000_000
+  static let firstWait = Interval.milliseconds(20)
+  static let longestWait = Interval.seconds(60)
   /// The number of attempts that a sync waits for; they take 0.3 s.
   static let awaitedAttempts = 4
   /// A missing directory may be inside one that can't be read. It counts as gone only after this number of attempts,
@@ -16,7 +15,7 @@ struct ListingRetry {
   static let trustedAttempts = 8
 
   var attempts = 0
-  var retryAt: Int64
+  var retryAt: Moment
   /// Known directories below are listed, too.
   var isRecursive: Bool
   /// A scan could not finish this listing. Names that the listing lacks count as missed by the scan.
@@ -41,20 +40,20 @@ extension FolderWatch {
   /// Has the directory listed again later, if the error may pass.
   func tryAgain(_ index: NodeIndex, after error: SystemError, recursive: Bool = false, belated: Bool = false) {
     guard mayPass(error.number) else { return }
-    let now = watchshim_now()
+    let now = Moment.now
     var retry =
       unsettled.retries[index]
       ?? ListingRetry(
-        retryAt: now + ListingRetry.firstWait, isRecursive: false, isBelated: false, stamp: progress.stamp)
+        retryAt: now + ListingRetry.firstWait, isRecursive: false, isBelated: false, stamp: events.progress.stamp)
     if retry.isUnderWay {
       retry.isUnderWay = false
       retry.attempts += 1
-      retry.retryAt = now + min(ListingRetry.firstWait << Int64(min(retry.attempts, 20)), ListingRetry.longestWait)
+      retry.retryAt = now + min(ListingRetry.firstWait.doubled(retry.attempts), ListingRetry.longestWait)
     }
     retry.isRecursive = retry.isRecursive || recursive
     retry.isBelated = retry.isBelated || belated
     unsettled.retries[index] = retry
-    if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { checks.mustRun = true }
+    if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { schedule.checks.mustRun = true }
   }
 
   /// Begins the attempt. The request takes over what the retry was to do.
@@ -73,19 +72,19 @@ extension FolderWatch {
   }
 
   /// Requests the listings that are due.
-  func retryUnreadable(_ now: Int64) {
+  func retryUnreadable(_ now: Moment) {
     guard !unsettled.retries.isEmpty else { return }
     for (index, retry) in unsettled.retries where retry.retryAt <= now && walk[index] == nil && !hasMissing(at: index) {
       breathe()
-      progress.stamp = retry.stamp
+      events.progress.stamp = retry.stamp
       requestListing(index, evidence: retry.isBelated || tree[index].watch < 0 ? .scan : .event)
     }
-    progress.stamp = progress.eventCount
+    events.progress.stamp = events.progress.eventCount
   }
 
   /// When the next retry is due.
-  var nextRetry: Int64 {
-    var next = Int64.max
+  var nextRetry: Moment {
+    var next = Moment.never
     for (index, retry) in unsettled.retries where walk[index] == nil && !hasMissing(at: index) {
       next = min(next, retry.retryAt)
     }

@@ -142,7 +142,7 @@ extension FolderWatch {
 
   /// Scans all roots after an overflow.
   func scanAfterOverflow() {
-    progress.hasOverflowed = false
+    events.progress.hasOverflowed = false
     for number in roots.keys.sorted() where roots[number]?.top != nil {
       guard roots[number]?.waitingScans.contains(where: { $0.reason == .overflow }) == false else { continue }
       startScan(ScanOrder(request: 0, reason: .overflow, directory: nil), of: number)

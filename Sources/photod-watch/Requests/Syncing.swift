@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CWatchShim
 import Glibc
 import WatchRecords
 
@@ -120,10 +119,10 @@ extension FolderWatch {
   /// The directory was removed, or can't be written to. The next check creates another. No sync waits for that.
   private func loseCookies(_ error: SystemError) {
     complain("a sync cookie can't be written: \(describe(error.number))")
-    if let cookies = syncing.cookies { inotify.unwatch(cookies.watch) }
+    if let cookies = syncing.cookies { events.inotify.unwatch(cookies.watch) }
     syncing.cookies?.remove()
     syncing.cookies = nil
-    checks.mustRun = true
+    schedule.checks.mustRun = true
     for position in syncing.requests.indices
     where !syncing.requests[position].isCookieSeen && syncing.requests[position].eventsToHandle == nil {
       doWithoutCookie(position)
@@ -132,7 +131,8 @@ extension FolderWatch {
 
   private func doWithoutCookie(_ position: Int) {
     let longestQueue = WatchShare.number(in: "/proc/sys/fs/inotify/max_queued_events") ?? 16384
-    syncing.requests[position].eventsToHandle = progress.eventCount + UInt64(backlog.count) + UInt64(longestQueue)
+    syncing.requests[position].eventsToHandle =
+      events.progress.eventCount + UInt64(events.backlog.count) + UInt64(longestQueue)
   }
 
   func noteCookie(_ event: WatchEvent) {
@@ -147,12 +147,13 @@ extension FolderWatch {
   /// the queue proves it, too.
   func noteSyncsWithoutCookie(drained: Bool) {
     for position in syncing.requests.indices where !syncing.requests[position].isCookieSeen {
-      guard let needed = syncing.requests[position].eventsToHandle, drained || progress.eventCount >= needed else {
+      guard let needed = syncing.requests[position].eventsToHandle, drained || events.progress.eventCount >= needed
+      else {
         continue
       }
       // This step of the count takes the place of the cookie's event.
-      progress.eventCount += 1
-      progress.stamp = progress.eventCount
+      events.progress.eventCount += 1
+      events.progress.stamp = events.progress.eventCount
       noteReached(position)
     }
   }
@@ -160,7 +161,7 @@ extension FolderWatch {
   /// Records that all events from before the sync were handled. Directories without events are polled now.
   private func noteReached(_ position: Int) {
     syncing.requests[position].isCookieSeen = true
-    syncing.requests[position].stamp = progress.eventCount
+    syncing.requests[position].stamp = events.progress.eventCount
     reportPending()
     if polling.directories.count > 0 { syncing.requests[position].pass = polling.rounds.wantPass() }
   }
@@ -187,12 +188,12 @@ extension FolderWatch {
 
   /// Sends `synced` for every sync if no earlier work is pending.
   func answerDueSyncs() {
-    guard forcedStamp() > 0, !progress.hasOverflowed, scans.running.isEmpty else { return }
+    guard forcedStamp() > 0, !events.progress.hasOverflowed, scans.running.isEmpty else { return }
     reportPending()
     var oldest = UInt64.max
-    for departure in held.departures.values { oldest = min(oldest, departure.stamp) }
+    for departure in files.held.departures.values { oldest = min(oldest, departure.stamp) }
     for entry in unsettled.missing.values where entry.attempts == 0 { oldest = min(oldest, entry.stamp) }
-    for entry in unreported.entries.values { oldest = min(oldest, entry.stamp) }
+    for entry in files.unreported.entries.values { oldest = min(oldest, entry.stamp) }
     for retry in unsettled.retries.values where retry.attempts < ListingRetry.awaitedAttempts {
       oldest = min(oldest, retry.stamp)
     }

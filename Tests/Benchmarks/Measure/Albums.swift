@@ -19,7 +19,7 @@ func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {
       _ = try catalog.change(.editAlbum(album, edit))
     }
   }
-  try figures.time("rows", CLOCK_MONOTONIC) { try writeRows(ids, beside: path) }
+  try withRows(beside: path) { queue in try figures.time("rows", CLOCK_MONOTONIC) { try writeRows(ids, queue) } }
 
   let observed = try Observed(catalog, [FetchOptions(collection: "id:\(album)")])
   var counts = try catalog.read { try $0.collectionCounts() }
@@ -38,21 +38,44 @@ func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {
 }
 
 extension Catalog {
+  struct Change {
+    let created: [CollectionID]
+    let recording: ChangeRecording
+    let effects: CommitEffects
+  }
+
   /// Makes one change as the daemon does.
-  fileprivate func change(_ change: LibraryChange) throws -> (created: [CollectionID], effects: CommitEffects) {
+  func change(_ change: LibraryChange) throws -> Change {
     try write(durable: true) { writer in
-      let (created, _) = try writer.performRecorded([change])
-      try writer.append(origin: "client:photod-measure", date: .init(microseconds: 1_763_000_000_000_000))
-      return (created, try writer.effects(origin: "client:photod-measure"))
+      let (created, recording) = try writer.performRecorded([change])
+      return Change(created: created, recording: recording, effects: try Self.append(to: writer))
     }
+  }
+
+  /// Undoes changes as the daemon does.
+  func undo(_ recording: ChangeRecording) throws {
+    try write(durable: true) { writer in
+      try writer.undo(recording)
+      _ = try Self.append(to: writer)
+    }
+  }
+
+  private static func append(to writer: CatalogWriter) throws -> CommitEffects {
+    try writer.append(origin: "client:photod-measure", date: .init(microseconds: 1_763_000_000_000_000))
+    return try writer.effects(origin: "client:photod-measure")
   }
 }
 
-/// The baseline: the rows of an album in a database of their own, in as many transactions.
-private func writeRows(_ ids: [AssetID], beside path: String) throws {
+/// Runs with an empty database beside a catalog, in which a baseline writes its rows. It is removed afterwards.
+func withRows<Value>(beside path: String, _ body: (DatabaseQueue) throws -> Value) throws -> Value {
   let queue = try DatabaseQueue(path: path + ".rows")
   defer { for suffix in ["", "-wal", "-shm"] { unlink(path + ".rows" + suffix) } }
   try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+  return try body(queue)
+}
+
+/// The baseline: the rows of an album in a database of their own, in as many transactions.
+private func writeRows(_ ids: [AssetID], _ queue: DatabaseQueue) throws {
   try queue.write {
     try $0.execute(
       sql: """

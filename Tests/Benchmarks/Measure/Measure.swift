@@ -19,6 +19,9 @@ enum Measure {
       Figures.print(try fetchFigures(rounds: try number(rest[0]), path: rest[1]))
     case ("albums", let rest) where rest.count == 3:
       Figures.print(try albumFigures(count: try number(rest[0]), rounds: try number(rest[1]), path: rest[2]))
+    case ("reads", let rest) where rest.count == 1: print(try readFigures(folder: rest[0]))
+    case ("edits", let rest) where rest.count == 3:
+      Figures.print(try editFigures(count: try number(rest[0]), members: try number(rest[1]), path: rest[2]))
     default:
       let usage = """
         usage: photod-measure catalog PATH FOLDER COUNT
@@ -26,6 +29,8 @@ enum Measure {
                photod-measure observations ROUNDS CATALOG ...
                photod-measure fetches ROUNDS CATALOG
                photod-measure albums COUNT ROUNDS CATALOG
+               photod-measure reads FOLDER
+               photod-measure edits COUNT MEMBERS CATALOG
 
         """
       _ = write(STDERR_FILENO, usage, usage.utf8.count)

@@ -147,6 +147,37 @@ import Testing
     #expect(try catalog.list(album) == [2, 1, 3])
   }
 
+  /// Photos that stood next to each other return together, also if one of them was deleted since.
+  @Test func neighboursReturnTogether() throws {
+    let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3, 4, 5], parent: nil))[0]
+    func move(_ placed: [AssetID], before: AssetID?) throws -> ChangeRecording {
+      var edit = AlbumEdit()
+      (edit.placed, edit.before) = (placed, before)
+      return try perform([.editAlbum(album, edit)]).1
+    }
+    let shuffled = try move([5, 2, 4, 1, 3], before: nil)
+    let size = try fixture.bytes(fixture.journal).count
+    try undo(shuffled)
+    #expect(try catalog.list(album) == [1, 2, 3, 4, 5])
+    let lines = try fixture.bytes(fixture.journal)[size...].split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count == 1, "one placement of all")
+
+    // Each of the two was moved in front of the other.
+    var twice = try move([1], before: 3)
+    twice.append(try move([2], before: 3))
+    try undo(twice)
+    #expect(try catalog.list(album) == [1, 2, 3, 4, 5])
+
+    let moved = try move([1, 2], before: nil)
+    try catalog.write { writer in
+      let row = try #require(try writer.file(ofAsset: 2))
+      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      try writer.append(origin: "watcher", date: .init(microseconds: 2))
+    }
+    try undo(moved)
+    #expect(try catalog.list(album) == [1, 3, 4, 5])
+  }
+
   /// Neighbours get new ranks, and a photo is deleted and returns. Neither is a change of its place.
   @Test func newRanksAreNoChangeOfAPlace() throws {
     let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3], parent: nil))[0]

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import PhotoLive
 import PhotoModel
 import PhotoWatch
 import WatchRecords
@@ -14,6 +15,8 @@ final class Simulation {
   let disk: SimulatedDisk
   var watcher: SimulatedWatcher
   var library: Library?
+  /// The lists of its clients.
+  var live: LiveLibrary?
   var catalog: Catalog?
   let folder: String
   var boot = 1

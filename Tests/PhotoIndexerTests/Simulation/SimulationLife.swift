@@ -1,4 +1,5 @@
 import Logging
+import PhotoLive
 
 @testable import PhotoCatalog
 @testable import PhotoIndexer
@@ -21,14 +22,16 @@ extension Simulation {
     let catalog = try Catalog(path: folder + "/catalog.sqlite", bootID: "boot \(boot)")
     self.catalog = catalog
     watcher = SimulatedWatcher(disk: disk)
+    let live = try LiveLibrary(catalog: catalog, now: { [clock] in clock.instant })
+    self.live = live
     let library = try Library(
-      catalog: catalog, watcher: watcher, files: disk, clock: clock, power: PowerSupply(folder: "/none"),
+      catalog: catalog, commits: live, watcher: watcher, files: disk, clock: clock, power: PowerSupply(folder: "/none"),
       configuration: .init(
         roots: roots.map(SimulatedName.bytes), ignore: rules.patterns.map(\.text), version: "0"), logger: Self.logger)
     self.library = library
     if catalog.epoch != epoch { (replicas, sleepers) = ([], []) }
     epoch = catalog.epoch
-    try makeReplicas(catalog, library)
+    try makeReplicas(catalog, live)
     try await library.adoptRoots()
     watcher.begin()
     try await check()
@@ -44,7 +47,7 @@ extension Simulation {
     if let sync = pendingSync { _ = await sync.task.result }
     pendingSync = nil
     await watcher.stop()
-    self.library = nil
+    (self.library, live) = (nil, nil)
     if orderly { try catalog?.close() }
     catalog = nil
     isFull = false

@@ -23,14 +23,14 @@ extension Simulation {
 
   /// The clients resume and disconnect again.
   func wakeClients() throws {
-    guard let library, let catalog, library.live.feed.sequence == sequence else { return }
+    guard let live, let catalog, live.feed.sequence == sequence else { return }
     if sleepers.isEmpty {
       sleepers = Self.sleepingOptions.map { SleepingClient(options: $0, ids: [], sequence: -1, assets: [:]) }
     }
     for index in sleepers.indices {
       let client = sleepers[index]
-      let list = try library.live.lists.current(try catalog.read { try $0.plan(client.options) })
-      if client.sequence >= 0, list.sequence > client.sequence { try resume(client, list, library, catalog) }
+      let list = try live.lists.current(try catalog.read { try $0.plan(client.options) })
+      if client.sequence >= 0, list.sequence > client.sequence { try resume(client, list, live, catalog) }
       sleepers[index].ids = list.ids
       sleepers[index].sequence = list.sequence
       sleepers[index].assets = assets
@@ -38,9 +38,9 @@ extension Simulation {
   }
 
   private func resume(
-    _ client: SleepingClient, _ list: FetchedList, _ library: Library, _ catalog: Catalog
+    _ client: SleepingClient, _ list: FetchedList, _ live: LiveLibrary, _ catalog: Catalog
   ) throws {
-    let effects = try library.live.commits.effects(after: client.sequence, through: list.sequence)
+    let effects = try live.commits.effects(after: client.sequence, through: list.sequence)
     let details = FetchResultChangeDetails.full(from: client.ids, to: list.ids, touched: effects.touched)
     let told = Set(
       details?.changedAfter.flatMap { list.ids[$0.start..<$0.start + $0.count] } ?? [])

@@ -18,10 +18,10 @@ struct MovieFragments {
     defaultDuration = header.sampleDurations[track.id] ?? 0
   }
 
-  /// Whether there are more fragments than are read.
+  /// Whether there are more fragments, runs or samples than are read.
   var isExhausted: Bool { !isComplete }
 
-  /// `nil` if there were more fragments than are read.
+  /// `nil` if there were more fragments, runs or samples than are read.
   var durationSeconds: Double? {
     isComplete && end > 0 && end < Self.largestTime ? Double(end) / Double(track.unitsPerSecond) : nil
   }
@@ -66,22 +66,29 @@ struct MovieFragments {
         if flags & 8 != 0, let own = cursor.number(4) { duration = own }
       case "tfdt" where isWanted:
         if let time = cursor.number(flags >> 24 == 1 ? 8 : 4), time < 1 << 48 { start = time }
-      case "trun" where isWanted && runs < Self.runLimit:
+      case "trun" where isWanted:
         runs += 1
-        total = min(total + Self.duration(&cursor, flags: flags, sampleDuration: duration), Self.largestTime)
+        guard runs <= Self.runLimit, let time = Self.duration(&cursor, flags: flags, sampleDuration: duration) else {
+          isComplete = false
+          return
+        }
+        total = min(total + time, Self.largestTime)
       default: break
       }
     }
     if isWanted { end = min(max(end, start + total), Self.largestTime) }
   }
 
-  private static func duration(_ cursor: inout PartCursor, flags: Int, sampleDuration: Int) -> Int {
-    guard let samples = cursor.number(4), samples <= 1 << 24 else { return 0 }
+  /// - Returns: nil if the run has more samples than are read.
+  private static func duration(_ cursor: inout PartCursor, flags: Int, sampleDuration: Int) -> Int? {
+    guard let samples = cursor.number(4) else { return 0 }
+    guard samples <= 1 << 24 else { return nil }
     guard flags & 0x100 != 0 else { return samples * sampleDuration }
+    guard samples <= sampleLimit else { return nil }
     guard cursor.skip((flags & 1 == 0 ? 0 : 4) + (flags & 4 == 0 ? 0 : 4)) else { return 0 }
     let others = [0x200, 0x400, 0x800].count { flags & $0 != 0 } * 4
     var total = 0
-    for _ in 0..<min(samples, sampleLimit) {
+    for _ in 0..<samples {
       guard let duration = cursor.number(4), cursor.skip(others) else { return total }
       total += duration
     }

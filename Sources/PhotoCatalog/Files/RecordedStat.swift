@@ -1,0 +1,15 @@
+import PhotoModel
+
+/// Which content of a file was read, by its size and time.
+package struct RecordedStat: Hashable, Sendable {
+  package let byteCount: Int64
+  package let modificationTime: WallTime
+  /// When its content was read. Unknown if it has not been readable yet.
+  package let readTime: WallTime
+}
+
+extension FileRow {
+  package var recorded: RecordedStat {
+    RecordedStat(byteCount: byteCount, modificationTime: modificationTime, readTime: readTime)
+  }
+}

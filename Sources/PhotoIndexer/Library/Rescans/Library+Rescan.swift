@@ -1,0 +1,169 @@
+import PhotoCatalog
+import PhotoModel
+import PhotoWatch
+import WatchRecords
+
+extension Library {
+  /// Scans a folder, or all roots, and applies the differences.
+  ///
+  /// - Parameters:
+  ///   - path: an absolute path; nil means every root. If it is a file, its folder is scanned.
+  ///   - dryRun: whether differences are only counted.
+  ///   - confirm: whether missing files really are gone, however many they are.
+  /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
+  ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why, and while the catalog can't be
+  ///   written.
+  package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
+    try requireCatalog()
+    if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
+    if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
+    let targets = try rescanTargets(path)
+    if dryRun {
+      for target in targets {
+        try DryRuns.requireAnswer(of: reconciler.tree.rootPaths[reconciler.tree.rootID(of: target.directoryID)], files)
+      }
+      return try await dryRunRescan(targets.map(\.directoryID))
+    }
+    if path != nil { try requestProofs(below: targets.map(\.directoryID)) }
+    var total = RescanCounts()
+    for target in targets {
+      let folder = RescanRequests.Folder(root: target.root, directoryID: target.directoryID, isConfirmed: confirm)
+      let result = try await rescans.wait(for: folder) { beginRescans() }
+      total.inserted += result.inserted
+      total.updated += result.updated
+      total.removed += result.removed
+    }
+    return total
+  }
+
+  /// Has photod-watch make the rescans that wait.
+  func beginRescans() {
+    rescans.beginWaiting { folder in
+      try requireCatalog()
+      // The folder, or one above it, may have gone while others were scanned.
+      guard reconciler.tree.contains(folder.directoryID), let number = reconciler.tree.number(of: folder.directoryID)
+      else { throw goneMeanwhile(root: folder.root) }
+      let isTop = reconciler.tree.row(folder.directoryID).parentID == nil
+      let request = watcher.rescan(root: folder.root, directory: isTop ? nil : number)
+      reconciler.requests.add(
+        request, partOf: isTop ? nil : folder.directoryID, isConfirmed: folder.isConfirmed)
+      return request
+    }
+  }
+
+  /// Repeats the rescans that had ended but were not decided when photod-watch ended. Their findings are void. No
+  /// folder has a number yet, so the whole root is scanned.
+  func repeatRescans(_ scans: [CatalogScan]) {
+    for scan in scans {
+      let (part, isConfirmed) = reconciler.requests.remove(scan.request)
+      let request = rescans.restart(scan.request) { watcher.rescan(root: scan.root, directory: nil) }
+      guard let request else { continue }
+      reconciler.requests.add(request, partOf: part, isConfirmed: isConfirmed)
+    }
+  }
+
+  /// Until the library has restarted from the catalog, it drops the records of photod-watch. So it would not notice that
+  /// a scan ends.
+  private func requireCatalog() throws {
+    if restart.breakdown != nil { throw Self.catalogError }
+  }
+
+  /// The root with this path, if it needs a person's confirmation.
+  private func rootID(of path: [UInt8]) -> RootID? {
+    reconciler.tree.rootPaths.first { rootID, root in
+      root == path && reconciler.roots[rootID].map { $0.isForeign || $0.isUnconfigured } == true
+    }?.key
+  }
+
+  /// Applies a person's confirmation for a root. A root on another file system is the library's now. A root that is no
+  /// longer configured leaves with its assets.
+  private func confirmRoot(_ rootID: RootID) async throws -> RescanCounts {
+    if reconciler.roots[rootID]?.isUnconfigured == true {
+      let reconciler = reconciler
+      do {
+        var result = RescanCounts()
+        let (_, record) = try commit { writer in
+          var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+          batch.context.evidence = .scan
+          if let top = reconciler.tree.top(ofRoot: rootID) {
+            try reconciler.removeTree(top, withDrives: true, in: &batch)
+          }
+          try reconciler.removeRoot(rootID, in: &batch)
+          return ((), batch.origin)
+        }
+        result.removed = record.deletedAssets.count
+        updateState()
+        return result
+      } catch {
+        // The tree in memory is ahead of the catalog now.
+        breakDown(error)
+        throw error
+      }
+    }
+    reconciler.roots[rootID]?.isAdopted = true
+    return try await scanAnew(rootID)
+  }
+
+  /// The folder with this path, if its drive is away.
+  private func awayFolder(_ path: [UInt8]) -> DirectoryID? {
+    guard let folder = reconciler.tree.directory(path: path), !reconciler.tree.row(folder).isAvailable else {
+      return nil
+    }
+    return folder
+  }
+
+  /// Applies a person's confirmation for a folder whose drive is away. A folder that is there now is the library's. If
+  /// there is none, the photos that were there leave the library.
+  private func confirmFolder(_ folder: DirectoryID) async throws -> RescanCounts {
+    guard !files.exists(reconciler.tree.path(of: folder)) else {
+      reconciler.roots.adopt(folder: folder)
+      return try await scanAnew(reconciler.tree.rootID(of: folder))
+    }
+    let reconciler = reconciler
+    do {
+      let (_, record) = try commit { writer in
+        var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+        batch.context.evidence = .scan
+        try reconciler.removeTree(folder, withDrives: true, in: &batch)
+        return ((), batch.origin)
+      }
+      updateState()
+      var result = RescanCounts()
+      result.removed = record.deletedAssets.count
+      return result
+    } catch {
+      // The tree in memory is ahead of the catalog now.
+      breakDown(error)
+      throw error
+    }
+  }
+
+  private func scanAnew(_ rootID: RootID) async throws -> RescanCounts {
+    var result = RescanCounts()
+    let before = commits.feed.sequence
+    do {
+      try watchAnew(rootID)
+    } catch {
+      // The tree in memory is ahead of the catalog now.
+      breakDown(error)
+      throw error
+    }
+    _ = try await synchronize(timeout: .seconds(3600))
+    let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
+    for change in touched where !change.origin.hasPrefix("client:") {
+      result.inserted += change.insertedAssets.count
+      result.updated += change.updatedAssets.count
+      result.removed += change.deletedAssets.count
+    }
+    return result
+  }
+
+  /// Compares the disk with the catalog and changes nothing.
+  private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
+    let comparison = DryRuns.Comparison(
+      directoryIDs: directoryIDs, tree: reconciler.tree, roots: reconciler.roots, policy: reconciler.policy,
+      rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
+    let queue = dryRuns.queue(for: comparison)
+    return try await comparison.run(on: queue)
+  }
+}

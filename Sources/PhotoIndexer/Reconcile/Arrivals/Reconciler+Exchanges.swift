@@ -1,0 +1,158 @@
+import PhotoCatalog
+import PhotoModel
+import WatchRecords
+
+/// Records which photos lost their places to other files, for some seconds.
+///
+/// An exchange of two names (renameat2(2), RENAME_EXCHANGE) is reported as two renames. The first looks as if it ended
+/// the photo that is in its target. This record keeps that photo until the second rename is reported.
+///
+/// photod-watch looks at a file after the event, and another file may be in its place by then. So the same record shows
+/// later which photos lost their places.
+struct Exchanges {
+  /// The halves are adjacent in the kernel's queue, but a flood of other events may come between their batches.
+  static let lifetime = Duration.seconds(10)
+
+  private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
+  /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
+  private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
+
+  /// - Parameter row: the file as it was known before another came to its place.
+  mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
+    displaced.note(row, for: place, uptime: uptime)
+  }
+
+  /// Returns the file that an asset had in a place before another file came there.
+  func displaced(from place: Place, uptime: MonotonicTime) -> FileRow? { displaced.value(for: place, uptime: uptime) }
+
+  mutating func takeDisplaced(from place: Place, uptime: MonotonicTime) -> FileRow? {
+    defer { forgetDisplaced(from: place) }
+    return displaced(from: place, uptime: uptime)
+  }
+
+  mutating func forgetDisplaced(from place: Place) { displaced.remove(place) }
+
+  mutating func noteNewcomer(_ assetID: AssetID, inPlaceOf other: AssetID, uptime: MonotonicTime) {
+    newcomers.note(assetID, for: other, uptime: uptime)
+  }
+
+  func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
+    newcomers.value(for: assetID, uptime: uptime)
+  }
+}
+
+/// Values that are valid for some seconds.
+///
+/// Expired entries are removed when the number of entries has doubled, so that an entry costs a constant time on average.
+/// If most of ``limit`` entries are valid, all are removed: so many within the lifetime are a restored folder, and no
+/// exchange.
+struct RecentValues<Key: Hashable, Value> {
+  static var limit: Int { 16_384 }
+
+  let lifetime: Duration
+  private var entries: [Key: (value: Value, uptime: MonotonicTime)] = [:]
+  /// The next number of entries at which the expired ones are removed.
+  private var nextCount = 64
+
+  init(lifetime: Duration) { self.lifetime = lifetime }
+
+  var count: Int { entries.count }
+
+  mutating func note(_ value: Value, for key: Key, uptime: MonotonicTime) {
+    if entries.count >= nextCount {
+      entries = entries.filter { uptime - $0.value.uptime < lifetime }
+      if entries.count > Self.limit / 2 { entries = [:] }
+      nextCount = min(max(64, 2 * entries.count), Self.limit)
+    }
+    entries[key] = (value, uptime)
+  }
+
+  func value(for key: Key, uptime: MonotonicTime) -> Value? {
+    entries[key].flatMap { uptime - $0.uptime < lifetime ? $0.value : nil }
+  }
+
+  mutating func remove(_ key: Key) { entries[key] = nil }
+}
+
+extension Reconciler {
+  /// Whether a file that is reported to leave its place is there: it came in an exchange, or came back. The inode alone
+  /// is no proof, because another file may have it. A photo that was saved before it came has another inode.
+  func isBackThere(_ row: FileRow, uptime: MonotonicTime) -> Bool {
+    guard let there = current(row) else { return false }
+    if let standIn = retries[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
+    guard there.identity.inode == row.inode else { return false }
+    return row.hasSizeAndTime(of: there)
+      || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
+  }
+
+  /// Whether a photo has the former place of the file that was renamed over it. Then it did not leave, and the second half
+  /// of the exchange is reported later.
+  func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
+    guard case .there(let stat) = files.look(path(of: source)) else { return false }
+    // A new file may have the inode of one that was deleted.
+    return row.hasInodeSizeAndTime(of: stat)
+  }
+
+  /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that
+  /// has the place now.
+  ///
+  /// - Parameters:
+  ///   - source: the place.
+  ///   - row: the file that is in this place now, in the catalog and on disk.
+  ///   - stat: the file that is in `target`.
+  /// - Returns: false if this is not the second half of an exchange.
+  func endExchange(
+    from source: Place, where row: FileRow, to target: Place, _ stat: FileStat, reading: ContentReading?,
+    in batch: inout Batch
+  ) throws -> Bool {
+    guard let former = remembered.takeDisplaced(from: source, uptime: batch.uptime), stat.byteCount > 0 else {
+      return false
+    }
+    batch.context.evidence = .event
+    if former.assetID == row.assetID {
+      // An unknown file came over the photo, and was taken for a file that a program saved.
+      guard former.hasIdentity(of: stat), let arrived = files.stat(path(of: source)) else { return false }
+      try move(row, to: target, stat, reading: reading, in: &batch)
+      try fileFound(source, arrived, reading: nil, in: &batch)
+      if let newcomer = try batch.writer.file(source.directoryID, source.name) {
+        remembered.noteNewcomer(newcomer.assetID, inPlaceOf: row.assetID, in: batch)
+      }
+      return true
+    }
+    // The photo was written or saved since, which made another file of it, and that file is not known anywhere.
+    guard try batch.writer.file(target.directoryID, target.name) == nil,
+      try sourceOfMove(stat, to: target, reading: reading, in: batch) == nil,
+      try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
+      let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
+    else { return false }
+    let (content, file) = read(target, stat, assetID: former.assetID, reading: reading, isSampled: true)
+    remembered.noteFile(inode: file.inode)
+    batch.noteChange()
+    listings.forget(target)
+    try restore(buried, content, file, in: &batch)
+    return true
+  }
+
+  /// The asset that replaces a photo whose file has left: the file that has its place since an exchange, or its second
+  /// name.
+  ///
+  /// Some programs save by an exchange and then remove the old file. The kernel must report the removal, because a photo
+  /// that only a scan misses may be elsewhere. Others move a file by a second name. A scan proves that too: the second
+  /// name is the file itself.
+  func heir(of row: FileRow, in batch: Batch) throws -> FileRow? {
+    // The record of the first name was lost before the scan began, however long the scan took.
+    let uptime = batch.context.evidence == .scan ? batch.context.scanStart ?? batch.uptime : batch.uptime
+    guard let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime),
+      let heir = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
+      batch.context.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
+    else { return nil }
+    return heir
+  }
+
+  private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
+    let volumeID = tree.row(row.directoryID).volumeID
+    return row.birthTime != .unknown && row.hasIdentity(of: heir.stat)
+      && tree.row(heir.directoryID).volumeID == volumeID
+      && volumes.hasLastingInodes(volumeID)
+  }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import WatchRecords
+
+/// The socket pair to photod, and what is on its way on it.
+struct Connection {
+  let socket: Int32
+  var output = Output()
+  /// The orders of photod that were received in part.
+  var orders = FrameAssembler()
+
+  init(socket: Int32) { self.socket = socket }
+}

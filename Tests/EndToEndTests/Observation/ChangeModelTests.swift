@@ -1,0 +1,205 @@
+import Foundation
+import PhotoClient
+import PhotoModel
+import PhotoTestSupport
+import TestTools
+import Testing
+
+/// Random changes of several clients at once, against a plain model in memory.
+@Suite(.timeLimit(.minutes(120))) struct ChangeModelTests {
+  @Test func changesOfSeveralClientsEqualAPlainModel() async throws {
+    for seed in 1...effort("PHOTOD_CHANGE_SEEDS", 1) { try await play(seed: UInt64(seed)) }
+  }
+
+  private static let clientCount = 3
+
+  private func play(seed: UInt64) async throws {
+    let requests = effort("PHOTOD_CHANGE_REQUESTS", 450)
+    let clientCount = Self.clientCount
+    try await DaemonFixture.with { fixture in
+      for index in 0..<30 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let socket = fixture.socket
+      let library = PhotoLibrary(socketPath: socket)
+      var model = ChangeModel(assets: try await library.assets(try await fixture.ids().ids))
+      // One album is followed. Clients may delete it.
+      let album = ChangeRequest(createAlbum: .init(title: "followed", assetIDs: model.assets.keys.sorted()))
+      let made = try await library.performChanges([album])
+      let albumID = try #require(made.createdCollectionIDs.first)
+      model.apply([album], created: [albumID], sequence: 0)
+      let followed = FollowedAlbums()
+      let lists = [
+        FollowedAssets(FetchOptions(includeHidden: true)), FollowedAssets(FetchOptions(predicate: "rating >= 3")),
+        FollowedAssets(FetchOptions(collection: "id:\(albumID)", includeHidden: true)),
+      ]
+      let following = Task {
+        try await withThrowingTaskGroup { group in
+          group.addTask { try await followed.follow(library) }
+          for list in lists { group.addTask { try await list.follow(PhotoLibrary(socketPath: socket)) } }
+          try await group.waitForAll()
+        }
+      }
+
+      var (round, count, undone) = (0, 0, 0)
+      while count < requests {
+        round += 1
+        // Each client sees the collections as they were when the round began, so some of its requests come too late.
+        let known = model
+        let token = try await library.synchronize()
+        var log = try await withThrowingTaskGroup(of: [Performed].self) { group in
+          for client in 0..<clientCount {
+            let seed = seed &* 1_000_003 &+ UInt64(round * clientCount + client)
+            group.addTask { try await Self.perform(25, known, token, socket, client: client, seed: seed) }
+          }
+          return try await group.reduce(into: []) { $0 += $1 }
+        }
+        count += log.count
+        try await Self.sort(&log, since: token, library)
+        let comment = "seed \(seed), round \(round)"
+        model = replay(log, from: known, comment)
+        try await expectEqual(model, library, comment)
+        if round % 3 == 0 {
+          // While nobody else writes, the last changes can be undone in turn. A change of several calls is the last one only
+          // if no other client has a call between them.
+          let changes = try await library.undoableChanges()
+          for change in changes.prefix(3) where change.id > ChangeToken(token)?.sequence ?? .max {
+            let first = log.first { $0.isCommit && $0.sequence == change.id }
+            let own = log.filter {
+              $0.isCommit && ($0.sequence == change.id || $0.group != nil && $0.group == first?.group)
+            }
+            guard log.allSatisfy({ call in call.sequence < change.id || own.contains { $0.sequence == call.sequence } })
+            else { break }
+            _ = try await library.undoChange(change.id)
+            log.removeAll { $0.sequence >= change.id }
+            model = replay(log, from: known, comment)
+            try await expectEqual(model, library, "\(comment), undoing \(change.id)")
+            undone += 1
+          }
+        }
+        let collections = try await library.collections()
+        try await eventually("the observer has the list, \(comment)") { followed.collections == collections }
+        let members = model.albums[albumID]?.members ?? []
+        try await eventually("the observer has the album, \(comment)") { lists[2].ids == members }
+        for (list, options) in zip(lists, [FetchOptions(includeHidden: true), FetchOptions(predicate: "rating >= 3")]) {
+          let ids = try await Self.ids(options, library)
+          try await eventually("the observer has the assets, \(comment)") { list.ids == ids }
+        }
+        if round % 4 == 0 {
+          fixture.kill(round % 8 == 0 ? SIGKILL : SIGTERM)
+          try await fixture.start()
+        }
+      }
+      #expect(!model.albums.isEmpty && undone > 0)
+      following.cancel()
+    }
+  }
+
+  /// Tokens have the order of the commits. A call without a difference has the token of the commit before it.
+  private static func sort(_ log: inout [Performed], since token: String, _ library: PhotoLibrary) async throws {
+    var origins: [Int64: String] = [:]
+    for try await page in library.persistentChanges(since: token) {
+      for change in page.changes {
+        if let token = ChangeToken(change.token) { origins[token.sequence] = change.origin }
+      }
+    }
+    func isBefore(_ one: Performed, _ other: Performed) -> Bool {
+      func key(_ call: Performed) -> (Int64, Int, Int) {
+        (call.sequence, origins[call.sequence] == "client:\(call.client)" ? 0 : 1, call.number)
+      }
+      return key(one) < key(other)
+    }
+    log.sort(by: isBefore)
+    for index in log.indices {
+      let call = log[index]
+      log[index].isCommit =
+        origins[call.sequence] == "client:\(call.client)"
+        && (index == 0 || log[index - 1].sequence != call.sequence)
+    }
+  }
+
+  private func replay(_ log: [Performed], from known: ChangeModel, _ comment: String) -> ChangeModel {
+    var model = known
+    for call in log {
+      if let since = call.since {
+        for id in call.requests.compactMap(\.editAsset).flatMap(\.ids) {
+          #expect(model.lastChanges[id] ?? 0 <= since, "\(comment), asset \(id) had changed since \(since)")
+        }
+      }
+      model.apply(call.requests, created: call.created, sequence: call.sequence)
+    }
+    return model
+  }
+
+  private func expectEqual(_ model: ChangeModel, _ library: PhotoLibrary, _ comment: String) async throws {
+    let found = try await library.assets(model.assets.keys.sorted())
+    for asset in found {
+      #expect(ChangeModel.Values(asset) == model.assets[asset.id], "\(comment), asset \(asset.id)")
+    }
+    let collections = try await library.collections(kinds: [.album, .folder, .smartAlbum]).filter { $0.subtype == nil }
+    #expect(collections.map(\.id) == model.list(), "\(comment), the order")
+    for collection in collections {
+      guard let expected = model.albums[collection.id] else { continue }
+      #expect(
+        collection.title == expected.title && collection.parentID == expected.parentID, "\(comment), \(collection)")
+      let ids = try await Self.ids(
+        FetchOptions(collection: "id:\(collection.id)", includeHidden: true), library)
+      switch expected.kind {
+      case .folder: #expect(collection.kind == .folder, "\(comment), \(collection)")
+      case .smart(let query):
+        #expect(collection.query == query && Set(ids) == model.members(of: query), "\(comment), \(collection)")
+      case .album:
+        #expect(collection.kind == .album && ids == expected.members, "\(comment), \(collection)")
+        guard let key = expected.keyAsset, ids.contains(key), model.assets[key]?.isHidden == false else { continue }
+        #expect(collection.keyAssetID == key, "\(comment), \(collection)")
+      }
+    }
+  }
+
+  private static func ids(_ options: FetchOptions, _ library: PhotoLibrary) async throws -> [AssetID] {
+    var ids: [AssetID] = []
+    for try await page in library.fetchIDs(options) { ids += page.ids }
+    return ids
+  }
+
+  private struct Performed: Sendable {
+    let client: String
+    let sequence: Int64
+    /// Its place among the calls of its client in this round.
+    let number: Int
+    let requests: [ChangeRequest]
+    let created: [CollectionID]
+    /// The sequence of `ifUnchangedSince`.
+    let since: Int64?
+    /// The name of its group, which no other client and no other round has.
+    let group: String?
+    /// Whether it changed something.
+    var isCommit = false
+  }
+
+  /// - Returns: the calls that succeeded.
+  private static func perform(
+    _ count: Int, _ model: ChangeModel, _ token: String, _ socket: String, client: Int, seed: UInt64
+  ) async throws -> [Performed] {
+    let name = "client \(client)"
+    let library = PhotoLibrary(socketPath: socket, clientName: name)
+    var random = SeededGenerator(seed: seed)
+    var performed: [Performed] = []
+    for number in 0..<count {
+      let requests = model.randomCall(using: &random)
+      let since = Int.random(in: 0..<6, using: &random) == 0 ? token : nil
+      let group = Int.random(in: 0..<4, using: &random) == 0 ? "\(seed) \(number / 3)" : nil
+      do {
+        let result = try await library.performChanges(requests, ifUnchangedSince: since, undoGroup: group)
+        let sequence = try #require(ChangeToken(result.token)?.sequence)
+        performed.append(
+          Performed(
+            client: name, sequence: sequence, number: number, requests: requests, created: result.createdCollectionIDs,
+            since: since.flatMap { ChangeToken($0)?.sequence }, group: group))
+      } catch PhotoLibraryError.changeRejected, PhotoLibraryError.noSuchAsset, PhotoLibraryError.noSuchCollection {
+        // Nothing of the call was done, which the comparison shows.
+      }
+    }
+    return performed
+  }
+}

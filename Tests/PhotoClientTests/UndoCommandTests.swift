@@ -1,0 +1,34 @@
+import Foundation
+import PhotoModel
+import Testing
+
+@testable import PhotoContract
+
+@Suite struct UndoCommandTests {
+  /// The change before it is another one, which the person does not mean.
+  @Test func lastChangeThatCannotBeUndoneIsNotPassedOver() async throws {
+    let problem = "The change 7 can't be undone, because it is too large."
+    let changes = [
+      UndoableChange(
+        id: 7, date: PhotoDate(microseconds: 0), origin: "client:photoctl", assetCount: 30_000, collections: ["Rome"],
+        problem: problem),
+      UndoableChange(
+        id: 5, date: PhotoDate(microseconds: 0), origin: "client:photoctl", assetCount: 1, collections: []),
+    ]
+    try await ScriptedDaemon.with([
+      "FetchUndoableChanges": { try await $0.reply(UndoableChangesReply(changes: changes)) },
+      "UndoChange": { try await $0.reply(TokenReply(token: "l.1.9")) },
+    ]) { daemon in
+      for arguments in [["undo"], ["undo", "--dry-run"], ["undo", "7"]] {
+        let (output, errors, status) = try await daemon.photoctl(arguments)
+        #expect(status == 65 && output.isEmpty, "\(arguments)")
+        #expect(errors.hasPrefix("photoctl: \(problem)\n  Nothing was undone. `photoctl undo --list`"), "\(errors)")
+      }
+      #expect(!daemon.calls.contains("UndoChange"))
+      let list = String(decoding: try await daemon.photoctl(["undo", "--list"]).output, as: UTF8.self)
+      #expect(list.split(separator: "\n").map { $0.hasSuffix("'Rome'  can't be undone") } == [true, false], "\(list)")
+      #expect(try await daemon.photoctl(["undo", "5"]).status == 0)
+      #expect(daemon.calls.filter { $0 == "UndoChange" }.count == 1)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import PhotoModel
+import PhotoTestSupport
+import Testing
+import WatchRecords
+
+@testable import PhotoCatalog
+@testable import PhotoIndexer
+
+/// The rules by which a file on the disk is a file of the catalog.
+@Suite struct KnownFileTests {
+  private static let row = FileRow(
+    assetID: 1, directoryID: 1, name: Array("a.jpg".utf8), byteCount: 100, modificationTime: 10, changeTime: 11,
+    inode: 7, birthTime: 5, readTime: 20)
+
+  private func stat(
+    inode: UInt64 = 7, birthTime: Int64 = 5, byteCount: Int64 = 100, modified: Int64 = 10, changed: Int64 = 11
+  ) -> FileStat {
+    FileStat(
+      identity: FileIdentity(device: 1, inode: inode, birthTime: birthTime), byteCount: byteCount,
+      modificationTime: modified, changeTime: changed)
+  }
+
+  @Test func renamedFileWasReadAsItIs() {
+    #expect(Self.row.wasRead(as: stat(changed: 30)) && !Self.row.isUnchanged(as: stat(changed: 30)))
+    #expect(!Self.row.wasRead(as: stat(byteCount: 101)) && !Self.row.wasRead(as: stat(modified: 12)))
+  }
+
+  @Test func fileThatWasNeverReadIsNotUnchanged() {
+    var row = Self.row
+    row.readTime = .unknown
+    #expect(!row.wasRead(as: stat()) && !row.isUnchanged(as: stat()) && !row.recorded.wasRead(as: stat()))
+    #expect(Self.row.isUnchanged(as: stat()) && Self.row.recorded.wasRead(as: stat()))
+  }
+
+  @Test func fileInItsPlaceMayHaveAnotherInode() {
+    #expect(Self.row.isFile(inItsPlace: stat(inode: 8)))
+    #expect(!Self.row.isFile(inItsPlace: stat(inode: 8, changed: 30)))
+    #expect(Self.row.isFile(inItsPlace: stat(byteCount: 101)))
+  }
+
+  @Test func fileElsewhereNeedsMoreProofWithoutABirthTime() {
+    #expect(Self.row.isFile(elsewhere: stat(byteCount: 101)) && !Self.row.isFile(elsewhere: stat(inode: 8)))
+    var row = Self.row
+    row.birthTime = .unknown
+    #expect(row.isFile(elsewhere: stat(birthTime: 0)))
+    #expect(!row.isFile(elsewhere: stat(birthTime: 0, byteCount: 101)))
+  }
+}

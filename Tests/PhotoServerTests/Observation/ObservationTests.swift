@@ -1,0 +1,278 @@
+import ChangeDetails
+import Foundation
+import PhotoContract
+import PhotoModel
+import Testing
+
+@testable import PhotoLive
+@testable import PhotoServer
+
+/// The observations that are sent when commits come between the steps.
+@Suite struct ObservationTests {
+  private func begun(_ fixture: ServerFixture, _ parameters: ObserveRequest) async throws -> [Observation] {
+    var observation = try fixture.observation(parameters)
+    var sent: [Observation] = []
+    try await observation.begin { observation, _ in sent.append(observation) }
+    return sent
+  }
+
+  @Test func anObservationContinuesFromATokenAheadOfTheFeed() async throws {
+    let fixture = try ServerFixture()
+    let first = try fixture.insert()
+    _ = try await begun(fixture, ObserveRequest())
+    let second = try fixture.insert(announced: false)
+    let token = try fixture.token()
+    // Only the token is given. Fetch may have returned it.
+    let byToken = try await begun(fixture, ObserveRequest(since: token))
+    #expect(byToken.count == 1 && byToken[0].reload == nil && byToken[0].ids == nil && byToken[0].token == token)
+    let byList = try await begun(fixture, ObserveRequest(since: token, sinceIDs: second + first))
+    #expect(byList.count == 1 && byList[0].reload == nil && byList[0].details == nil && byList[0].count == 2)
+  }
+
+  /// An observer gets exact details also when the query of the album changes.
+  @Test func smartAlbumIsFollowedThroughItsQueries() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(40)
+    var album: CollectionID = 0
+    func edit(_ changes: [LibraryChange]) throws {
+      try fixture.commit { writer in album = try writer.perform(changes).first ?? album }
+    }
+    try edit([.createSmartAlbum(title: "A", SmartAlbumQuery(predicate: "isFavorite == TRUE"), parent: nil)])
+    let request = ObserveRequest(options: FetchOptions(collection: "id:\(album)"))
+    var observation = try fixture.observation(request)
+    var other = try fixture.observation(request)
+    var (list, sent): ([AssetID], [Observation]) = ([], [])
+    try await observation.begin { first, _ in list = first.ids ?? [] }
+    try await other.begin { _, _ in }
+    func advance() async throws {
+      sent = []
+      try await observation.advance { observation, _ in sent.append(observation) }
+      #expect(sent.allSatisfy { $0.reload == nil && $0.details != nil })
+      for observation in sent { list = try #require(try observation.details?.applied(to: list)) }
+      // The second observer may be sent what was computed for the first.
+      var others: [Observation] = []
+      try await other.advance { observation, _ in others.append(observation) }
+      #expect(others == sent)
+    }
+    func expect(_ predicate: String, limit: Int? = nil) throws {
+      let found = try fixture.catalog.read { reader in
+        try reader.ids(reader.plan(FetchOptions(predicate: predicate, fetchLimit: limit)))
+      }
+      #expect(list == found)
+    }
+    try edit([.editAssets(Array(ids[3..<9]), AssetEdit(isFavorite: true))])
+    try await advance()
+    #expect(list.count == 6 && sent.count == 1)
+    try edit([
+      .editSmartAlbum(album, SmartAlbumQuery(predicate: "isFavorite == FALSE", fetchLimit: 9)),
+      .editAssets([ids[3]], AssetEdit(isFavorite: false)),
+    ])
+    try await advance()
+    #expect(list.count == 9 && sent.count == 1)
+    try expect("isFavorite == FALSE", limit: 9)
+    // Another asset enters because one leaves.
+    try edit([.editAssets([list[2]], AssetEdit(isFavorite: true))])
+    try await advance()
+    #expect(list.count == 9 && sent.first?.details?.insertedIDs.count == 1)
+    try expect("isFavorite == FALSE", limit: 9)
+    let token = try #require(sent.last?.token)
+    try edit([.editSmartAlbum(album, SmartAlbumQuery(predicate: "rating == 5"))])
+    // The client comes back with its list of the query before.
+    let back = try await begun(
+      fixture, ObserveRequest(options: request.options, since: token, sinceIDs: list))
+    #expect(try back.first?.details?.applied(to: list) == [] && back.count == 1)
+    try await advance()
+    #expect(list == [])
+    var rated = AssetEdit()
+    rated.rating = 5
+    try edit([.editAssets([ids[1], ids[2]], rated)])
+    try await advance()
+    try expect("rating == 5")
+    #expect(list.count == 2)
+    try edit([.deleteCollection(album)])
+    try await advance()
+    #expect(list == [])
+    try edit([.editAssets([ids[7]], rated)])
+    try await advance()
+    #expect(sent.isEmpty)
+  }
+
+  @Test func tokenOfAFutureCommitIsExpired() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert()
+    let token = fixture.catalog.token(7).description
+    #expect(try await begun(fixture, ObserveRequest(since: token, sinceIDs: ids)).first?.reload == .tokenExpired)
+  }
+
+  @Test func tokenStillWorksAfterManyCommitsThatLeftTheListAlone() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
+    let start = try #require(try await begun(fixture, ObserveRequest()).first)
+    for _ in 0..<100 {
+      try fixture.delete([])
+      _ = try fixture.live.lists.current(plan)
+    }
+    let unchanged = try #require(try await begun(fixture, ObserveRequest(since: start.token)).first)
+    #expect(unchanged.reload == nil && unchanged.ids == nil && unchanged.digest == start.digest)
+    try fixture.delete([ids[0]])
+    let changed = try #require(try await begun(fixture, ObserveRequest(since: start.token)).first)
+    #expect(try changed.details?.applied(to: start.ids ?? []) == fixture.ids())
+  }
+
+  @Test func digestOfAnUnchangedListReplacesTheList() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    let token = try fixture.token()
+    let digest = ListDigest(of: ids.reversed()).description
+    // The list at the token was never requested.
+    try fixture.commit { writer in
+      try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil)
+    }
+    func first(_ digest: String?) async throws -> Observation {
+      try #require(
+        try await begun(
+          fixture,
+          ObserveRequest(
+            options: nil, since: token, sinceDigest: digest, sinceIDs: nil, objects: nil, reloadOnly: nil)
+        ).first)
+    }
+    let list = try await begun(fixture, ObserveRequest())[0].ids
+    let known = try await first(ListDigest(of: list ?? []).description)
+    #expect(known.reload == nil && known.previousToken == token && known.details?.changedFields == ["favorite"])
+    #expect(try known.details?.applied(to: list ?? []) == list)
+    #expect(try await first(nil).reload == .tokenExpired)
+    let other = try fixture.insert()
+    #expect(try await first(digest).reload == .tokenExpired)
+    // The list is the same again.
+    try fixture.delete(other)
+    #expect(try await first(ListDigest(of: list ?? []).description).reload == nil)
+  }
+
+  @Test func observerThatSleptLongerThanTheHistoryGetsTheList() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(6)
+    var observers = try await Observers(fixture, count: 1)
+    for id in ids.dropLast() {
+      // With `isKnown: false`, the commit is not in memory, as after many others.
+      try fixture.commit(isKnown: false) { writer in
+        try writer.setUserData(of: id, isFavorite: true, isHidden: nil)
+      }
+    }
+    try fixture.catalog.write { try $0.pruneHistory(before: 4) }
+    try await observers.advance()
+    let last = try #require(observers.sent[0].last)
+    // It is not recorded that assets 1 and 2 changed, so a difference would lack them.
+    #expect(last.reload == .tokenExpired && last.previousToken == observers.sent[0][0].token && last.complete == true)
+    let token = try fixture.token()
+    #expect(last.ids == observers.sent[0][0].ids && last.token == token)
+    try fixture.delete([ids[5]])
+    try await observers.advance()
+    #expect(observers.sent[0].last?.details != nil)
+  }
+
+  /// Observers of different lists may hold one each, although they do not read.
+  @Test(.timeLimit(.minutes(10))) func anObservationBeyondTheBoundOfAllListsEndsWithAnError() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(300)
+    let held = fixture.live.lists.held
+    held.setMaximumBytes(1)
+    // Ten lists of the greatest length fit anyway.
+    let fitting = 10
+    try await fixture.serving { path, failures in
+      var sockets: [RawSocket] = []
+      for number in 0..<fitting + 1 {
+        let socket = try RawSocket(path: path)
+        try socket.send(
+          #"{"method":"org.photod.library.Observe","parameters":{"options":{"predicate":"id >= -\#(number)"}},"more":true}"#
+        )
+        var reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        // The list may be sent before the observation ends.
+        if number == fitting, reply.contains("complete") {
+          reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        }
+        #expect(reply.contains(number < fitting ? "complete" : "org.photod.library.SnapshotExpired"), "\(reply)")
+        #expect(reply.contains("fetchLimit") == (number == fitting))
+        sockets.append(socket)
+      }
+      // The others go on.
+      try fixture.insert()
+      for socket in sockets.prefix(fitting) {
+        #expect(String(decoding: try await socket.receive(), as: UTF8.self).contains("insertedIDs"))
+      }
+      #expect(held.byteCount > 0)
+      #expect(failures() == [])
+    }
+    #expect(held.byteCount == 0)
+  }
+
+  /// A predicate of 64 KiB takes several times as much in the plan that its observation keeps.
+  @Test(.timeLimit(.minutes(10))) func thePredicatesOfObservationsCountToTheBoundOfAllLists() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert()
+    let held = fixture.live.lists.held
+    held.setMaximumBytes(4 << 20)
+    let calls = 15
+    try await fixture.serving { path, failures in
+      var sockets: [RawSocket] = []
+      for number in 0..<calls {
+        let words = (0..<4_000).map { "'\(100_000 * (number + 1) + $0)'" }.joined(separator: ",")
+        let socket = try RawSocket(path: path)
+        try socket.send(
+          #"{"method":"org.photod.library.Observe","parameters":{"options":{"predicate":"NOT title IN {\#(words)}"}},"more":true}"#
+        )
+        let reply = String(decoding: try await socket.receive(), as: UTF8.self)
+        #expect(held.byteCount <= 4 << 20)
+        if number == 0 { #expect(reply.contains("complete") && held.byteCount > 64 << 10, "\(held.byteCount)") }
+        if number == calls - 1 { #expect(reply.contains("org.photod.library.SnapshotExpired"), "\(reply.prefix(300))") }
+        sockets.append(socket)
+      }
+      #expect(failures() == [])
+    }
+    #expect(held.byteCount == 0)
+  }
+
+  @Test func observationsOfTheSameListShareIt() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(1_000)
+    let held = fixture.live.lists.held
+    var observers = try await Observers(fixture, count: 1)
+    let bytes = held.byteCount
+    var others = try await Observers(fixture, count: 20)
+    #expect(held.byteCount == bytes && bytes > 8_000)
+    try fixture.insert()
+    try await others.advance()
+    #expect(held.byteCount > bytes && held.byteCount < 2 * bytes, "the new list shares parts with the old one")
+    try await observers.advance()
+    #expect(held.byteCount < bytes + 100)
+  }
+
+  @Test func objectsAreLeftOutIfOneHasBeenDeleted() async throws {
+    let fixture = try ServerFixture()
+    let first = try fixture.insert()
+    var observation = try fixture.observation(ObserveRequest(objects: true))
+    var sent: [Observation] = []
+    try await observation.begin { observation, _ in sent.append(observation) }
+
+    let present = try fixture.insert()
+    try await observation.advance { observation, _ in sent.append(observation) }
+    #expect(sent.last?.insertedAssets?.map(\.id) == present)
+
+    let gone = try fixture.insert(2)
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
+    _ = try fixture.live.lists.current(plan)
+    try fixture.delete([gone[0]], announced: false)
+    try await observation.advance { observation, _ in sent.append(observation) }
+    let details = try #require(sent.last?.details)
+    #expect(details.insertedIDs.count == 2 && sent.last?.insertedAssets == nil && sent.last?.changedAssets == nil)
+
+    // The next commit announces the deletion, too.
+    try fixture.delete([])
+    try await observation.advance { observation, _ in sent.append(observation) }
+    #expect(sent.last?.count == first.count + present.count + 1 && sent.last?.details?.removedBefore.count == 1)
+  }
+}
+
+extension ServerFixture {
+  func ids() throws -> [AssetID] { try catalog.read { try $0.ids(try $0.plan(FetchOptions())) } }
+}
