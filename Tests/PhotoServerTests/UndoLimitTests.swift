@@ -100,7 +100,9 @@ import Testing
     try await perform("last")
     #expect(try await undoableChanges(fixture).isEmpty)
     _ = try await fixture.library.perform([.editAssets(ids, AssetEdit(isFavorite: true))], clientName: "b")
-    for number in 0..<UndoLog.mostWork / (4 * ids.count) { try await perform("t", keywords: ["\(number)", "k\(number)"]) }
+    for number in 0..<UndoLog.mostWork / (4 * ids.count) {
+      try await perform("t", keywords: ["\(number)", "k\(number)"])
+    }
     let tagged = try #require(try await undoableChanges(fixture).first)
     #expect(tagged.origin == "client:a" && tagged.assetCount == ids.count)
     let clock = ContinuousClock()
@@ -110,7 +112,8 @@ import Testing
     print("the edits of \(ids.count) photos were undone in \(time)")
     #expect(time < .seconds(20), "\(time)")
     let assets = try fixture.catalog.read { try $0.assets(ids).assets }
-    #expect(assets.count == ids.count && assets.allSatisfy { $0.keywords.isEmpty && $0.title == "last" && $0.isFavorite })
+    #expect(
+      assets.count == ids.count && assets.allSatisfy { $0.keywords.isEmpty && $0.title == "last" && $0.isFavorite })
   }
 
   /// The photos of a deleted album return with it.

@@ -41,7 +41,9 @@ extension ChangeModel {
     let parent = once(in: 2) ? some { $0 == .folder } : nil
     // Otherwise long runs would have hundreds of collections, of which each comparison reads all. The oldest album stays,
     // because it is followed.
-    if albums.count > Self.mostCollections, once(in: 4), let id = albums.keys.sorted().dropFirst().randomElement(using: &random) {
+    if albums.count > Self.mostCollections, once(in: 4),
+      let id = albums.keys.sorted().dropFirst().randomElement(using: &random)
+    {
       return ChangeRequest(deleteAlbum: id)
     }
     let title = once(in: 40) ? " " : "T\(Int.random(in: 0..<50, using: &random)) Ω%"
