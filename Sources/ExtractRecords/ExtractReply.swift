@@ -1,6 +1,6 @@
 import WatchRecords
 
-/// A message of photod-extract to photod. photod takes it for hostile, because a damaged file may have taken over the
+/// A message of photod-extract to photod. photod treats it as hostile, because a damaged file may have taken over the
 /// process.
 package enum ExtractReply: Hashable, Sendable {
   /// The facts of the file that was requested first and has no reply yet.

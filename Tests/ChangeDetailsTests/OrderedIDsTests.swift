@@ -159,7 +159,7 @@ import Testing
     try requireEqual(list, Model(ids: [farther, 3, 0, far], keys: [0, 0, 0, 0]), "removed")
   }
 
-  @Test func anAlbumStandsInItsOwnOrder() {
+  @Test func anAlbumKeepsItsOwnOrder() {
     var album = OrderedIDs(ids: [9, 3, 7])
     album.insert(5, key: 0, at: 1)
     #expect(Array(album) == [9, 5, 3, 7])

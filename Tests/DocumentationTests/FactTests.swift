@@ -102,7 +102,7 @@ struct FactTests {
   private static let decisions = [
     ("fileMoved", "Reconcile/Reconciler+Files.swift"), ("move", "Reconcile/Reconciler+Changes.swift"),
     ("directoryMoved", "Reconcile/Reconciler+Directories.swift"),
-    ("sourceOfMove", "Identity/Reconciler+Identity.swift"), ("isSave", "Reconcile/Reconciler+Saves.swift"),
+    ("sourceOfMove", "Identity/Reconciler+Identity.swift"), ("isSave", "Reconcile/Arrivals/Reconciler+Saves.swift"),
     ("tombstone", "Identity/Reconciler+Identity.swift"), ("successor", "Identity/Reconciler+Identity.swift"),
   ]
 

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func makeRunEndsTheEarlierOneAndSaysSo() throws {
+  @Test(.timeLimit(.minutes(5))) func makeRunEndsTheEarlierOneWithAMessage() throws {
     let folder = try TemporaryFolder("run")
     let scripts = Project.directory + "/Scripts"
     var environment = ProcessInfo.processInfo.environment

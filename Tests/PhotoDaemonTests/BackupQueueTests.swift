@@ -73,7 +73,7 @@ import Testing
     #expect(log.names == ["daily backup", "first", "third"])
   }
 
-  @Test func aJobWhoseClientHasGoneIsNotBegun() async throws {
+  @Test func aJobOfADisconnectedClientIsNotBegun() async throws {
     let daily = await occupy("daily backup")
     let restore = await add { [queue, log] in try await queue.runForClient { log.note("restore") } }
     restore.cancel()
@@ -83,7 +83,7 @@ import Testing
     #expect(log.names == ["daily backup"])
   }
 
-  @Test func aJobThatHasBegunLearnsThatItsClientHasGone() async throws {
+  @Test func aRunningJobOfADisconnectedClientIsCancelled() async throws {
     let check = Task { [queue, log] in
       try await queue.runForClient {
         log.note("check")

@@ -154,7 +154,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func aRestoreWhoseClientHasGoneIsNotCarriedOut() async throws {
+  @Test func aRestoreOfADisconnectedClientIsNotCarriedOut() async throws {
     try change()
     let backup = try await keeper.backup(to: nil)
     func whenGone(_ call: @escaping @Sendable (BackupService) async throws -> Void) async {

@@ -112,7 +112,7 @@ import Testing
 
   // MARK: - Socket
 
-  @Test func theSocketIsForItsUserAloneAndGoesAtTheEnd() throws {
+  @Test func theSocketIsForItsUserOnlyAndIsRemovedAtTheEnd() throws {
     let scratch = try Scratch()
     let path = "\(scratch.path)/run/photod/photod.sock"
     let socket = try SocketFile(binding: path)
@@ -123,7 +123,7 @@ import Testing
     #expect(mode(path) == nil)
   }
 
-  @Test func aDirectoryOfOursThatStoodOpenIsClosed() throws {
+  @Test func aSocketDirectoryWithWiderPermissionsGetsMode0700() throws {
     let scratch = try Scratch()
     try scratch.directory("photod")
     let socket = try SocketFile(binding: "\(scratch.path)/photod/photod.sock")

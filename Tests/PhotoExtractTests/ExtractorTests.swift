@@ -79,7 +79,7 @@ import Testing
     #expect(read(["lies", "a"]).map { $0.replacing("late, ", with: "") } == ["blamed", "read"])
   }
 
-  @Test func missingProgramIsNoFaultOfTheFile() {
+  @Test func missingProgramFailsNoFile() {
     let extractor = Extractor(executable: "/nonexistent/photod-extract", readerCount: 1, logger: Logger(label: "test"))
     let results = extractor.read([MediaSource(bytes: .descriptor(0), fileSystem: .drive(1), byteCount: 1, name: [])])
     guard case .unavailable(let reason) = results.first else { return #expect(Bool(false), "\(results)") }

@@ -62,6 +62,31 @@ import Testing
     }
   }
 
+  /// The script has photod's end of the socket, and closes it before it reads the greeting. The error of the next read is
+  /// then ECONNRESET.
+  @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0, "/usr/bin/python3 is not installed"))
+  func processEndsWithoutAWarningWhenPhotodHasEnded() throws {
+    let script = """
+      import select, socket, subprocess, sys
+      ours, theirs = socket.socketpair()
+      number = theirs.fileno()
+      child = subprocess.Popen([sys.argv[1], '--fd', str(number)], pass_fds=[number], stderr=subprocess.PIPE)
+      theirs.close()
+      select.select([ours], [], [])
+      ours.close()
+      print(child.communicate()[1].decode(), child.returncode)
+      """
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    process.arguments = ["-c", script, BuiltPrograms.path("photod-extract")]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(text == " 0\n")
+  }
+
   /// photod holds the catalog. So no byte of an untrusted file may be parsed in it.
   @Test func photodContainsNoParser() throws {
     let parsers = ["exif_data_load_data", "XML_ParserCreateNS", "13PhotoMetadata"]

@@ -120,7 +120,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func aMarkerEmptiesItsDirectoryWhenItComesAndFillsItWhenItGoes() async throws {
+  @Test func aMarkerExcludesItsDirectoryUntilItIsRemoved() async throws {
     for marker in [".nomedia", ".trackerignore"] {
       disk.write("a/b/one.jpg")
       disk.write("a/two.jpg")

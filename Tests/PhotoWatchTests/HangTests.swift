@@ -164,7 +164,7 @@ import WatchRecords
 
   /// The first process never answers. The second one waits in a slow call, which is shorter than its limit.
   @Test(.enabled(if: hasPython, "/usr/bin/python3 is not installed"), .timeLimit(.minutes(5)))
-  func noSyncWaitsForAShareThatIsLateAndItsProcessGoesOn() async throws {
+  func noSyncWaitsForAShareThatIsLateAndItsProcessContinues() async throws {
     let (begun, mayGoOn) = (disk.outside + "/begun", disk.outside + "/go-on")
     let body = """
       if not os.path.exists('\(begun)'):

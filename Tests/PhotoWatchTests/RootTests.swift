@@ -105,7 +105,7 @@ import WatchRecords
     await session.watcher.stop()
   }
 
-  @Test func rootsComeAndGoByOrder() async throws {
+  @Test func rootsAreAddedAndRemovedByOrders() async throws {
     disk.write("a/one.jpg")
     disk.write("b/two.jpg")
     let session = try await WatchSession(roots: [disk.path("a")])

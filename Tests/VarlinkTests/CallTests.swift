@@ -96,7 +96,7 @@ extension LiveService {
     }
 
     @Test(arguments: ["crash", "silent"])
-    func aFailingInterfaceIsReportedAndTheConnectionGoesOn(_ how: String) async throws {
+    func aFailingInterfaceIsReportedAndTheConnectionContinues(_ how: String) async throws {
       try await Fixture.with { fixture in
         let client = try await fixture.connect()
         let error = await #expect(throws: VarlinkError.self) {

@@ -192,7 +192,7 @@ extension LiveService {
       }
     }
 
-    @Test func manyConnectionsComeAndGo() async throws {
+    @Test func manyConnectionsOpenAndClose() async throws {
       try await Fixture.with { fixture in
         for _ in 0..<20 {
           try await withThrowingTaskGroup { group in

@@ -90,7 +90,7 @@ extension LiveService {
       }
     }
 
-    @Test func aMessageThatIsReleasedIsNotHeldWhileItsCallGoesOn() async throws {
+    @Test func aReleasedMessageTakesNoMemoryDuringItsCall() async throws {
       try await Fixture.with { fixture in
         let client = try RawClient(path: fixture.path)
         let parameters = #"{"text":"\#(String(repeating: "x", count: 300_000))"}"#

@@ -90,7 +90,7 @@ extension LiveService {
       }
     }
 
-    @Test func aPeerThatGoesBeforeItsAnswerIsNoFailure() async throws {
+    @Test func aPeerThatDisconnectsBeforeItsReplyIsNoFailure() async throws {
       try await Fixture.with { fixture in
         let message = #"{"method":"org.example.test.Echo","parameters":{"text":"a"}}"#
         // The channel closes before the call is cancelled. In some of these rounds, the answer must fall in between.

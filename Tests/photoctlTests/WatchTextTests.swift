@@ -69,7 +69,7 @@ struct WatchTextTests {
         .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
   }
 
-  @Test func aChangeSaysWhatChangedAndNamesAlbums() {
+  @Test func textOfAChangeNamesFieldsAndAlbums() {
     var history = HistoryText()
     history.remember([
       AssetCollection(id: 5, kind: .album, title: "Rome\u{1B}", count: 0),
@@ -132,7 +132,7 @@ struct WatchTextTests {
     #expect(text(change) == "  watcher   renamed /p/a to /p/b\n")
   }
 
-  @Test func rootsComeAndGo() {
+  @Test func textNamesARootThatWentOffline() {
     let change = change {
       $0.origin = "mount"
       $0.rootAvailability = [RootAvailability(path: "/card", available: false)]

@@ -350,7 +350,7 @@ extension Reconciler {
 
   private static let copiesToCompare = 16
 
-  /// A recent insertion, or nil if the asset can't go on in it within this batch.
+  /// A recent insertion, or nil if its file can't become the asset's file within this batch.
   private func copy(_ id: AssetID, of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard id != row.assetID, let copy = try batch.writer.file(ofAsset: id), !batch.isLeaving(copy),
       try !batch.writer.hasUserData(id), isStillThere(copy, device: nil)

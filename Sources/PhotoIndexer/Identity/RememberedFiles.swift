@@ -98,7 +98,7 @@ final class RememberedFiles {
   /// How this file came to its asset, if that was a moment ago.
   func arrival(of row: FileRow) -> RecentArrivals.Arrival? { arrivals.arrival(of: row) }
 
-  /// An asset goes on in the file of its copy.
+  /// Notes that the file of a copy became the asset's file.
   func noteArrival(of copy: FileRow, as assetID: AssetID, insteadOf former: Tombstone) {
     arrivals.pass(from: copy, to: assetID, insteadOf: former)
   }

@@ -51,7 +51,7 @@ extension Library {
 
   func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
 
-  /// Notes that photod-watch was told to look again.
+  /// Notes that photod-watch was ordered to look again.
   func doubtSyncs() { barrier.doubt() }
 
   /// - Parameter roots: the numbers of the roots that may be scanned; nil for all.

@@ -16,7 +16,7 @@ final class SyncBarrier: Sendable {
 
   private struct State {
     var lastNumber: UInt64 = 0
-    /// Requests up to this number were made before photod-watch was told to look again at doubtful files. Their answers
+    /// Requests up to this number were made before photod-watch was ordered to look again at doubtful files. Their answers
     /// come too early.
     var doubtfulThrough: UInt64 = 0
     /// The callers by the number of their first request.
@@ -86,7 +86,7 @@ final class SyncBarrier: Sendable {
     }
   }
 
-  /// Notes that photod-watch was told to look again. The answers to all requests so far come too early.
+  /// Notes that photod-watch was ordered to look again. The answers to all requests so far come too early.
   func doubt() { state.withLock { $0.doubtfulThrough = $0.lastNumber } }
 
   /// One lane has answered.

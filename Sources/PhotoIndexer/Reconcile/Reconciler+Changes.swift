@@ -312,11 +312,11 @@ extension Reconciler {
     }
   }
 
-  /// Removes a file from the library. If a copy of it or its heir exists, the asset goes on there. Otherwise the asset
-  /// gets a tombstone, unless it is provisional.
+  /// Removes a file from the library. If a copy of it or its successor exists, that file becomes the asset's file.
+  /// Otherwise the asset gets a tombstone, unless it is provisional.
   ///
-  /// - Parameter mayGoOn: whether the asset may go on in another file. Otherwise its own file is elsewhere, because it was
-  ///   exchanged.
+  /// - Parameter mayGoOn: whether another file may become the asset's file. Otherwise its own file is elsewhere, because it
+  ///   was exchanged.
   /// - Returns: whether the asset is gone.
   @discardableResult
   func remove(_ row: FileRow, mayGoOn: Bool = true, in batch: inout Batch) throws -> Bool {

@@ -73,8 +73,8 @@ extension Reconciler {
       if row.readTime == .unknown, batch.context.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: reading, in: batch)
       {
-        // photod ended before it got the record of the first name. If the scan misses the first name, the photo goes on
-        // under this one.
+        // photod ended before it got the record of the first name. If the scan misses the first name, this one
+        // becomes the photo's name.
         try noteSecondName(place, of: source, in: batch)
       }
       try refreshIfChanged(row, stat, reading: reading, in: &batch)

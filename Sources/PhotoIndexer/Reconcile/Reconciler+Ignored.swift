@@ -23,12 +23,14 @@ extension Reconciler {
   }
 
   /// The scan under way of the root that a directory is in. A file or folder that was excluded may have got another name
-  /// while no watcher saw it. The scan finds it there, perhaps later, so it leaves only when the scan is decided.
+  /// while no watcher saw it. The scan finds it there, perhaps later, so the library removes it only when the scan is
+  /// decided.
   private func scanUnderWay(of directory: DirectoryID) -> UInt16? {
     scans.number(of: tree.rootID(of: directory))
   }
 
-  /// Removes a file. Without a scan, it leaves at the end of the batch, unless it turns up elsewhere until then.
+  /// Removes a file. Without a scan, the library removes it at the end of the batch, unless a record of the batch reports
+  /// it elsewhere.
   private func dismissFile(_ place: Place, in batch: inout Batch) throws {
     guard let root = scanUnderWay(of: place.directoryID),
       let row = try batch.writer.file(place.directoryID, place.name)
@@ -50,8 +52,8 @@ extension Reconciler {
     }
   }
 
-  /// Removes the files and folders that were excluded during the ended scans and that no scan has found elsewhere. They
-  /// leave together, so that none goes on in another one.
+  /// Removes the files and folders that were excluded during the ended scans and that no scan has found elsewhere. The
+  /// library removes them together, so that none of them gets the identity of another one.
   func removeExcluded(in batch: inout Batch) throws {
     let excluded = scans.ended.reduce(into: (places: Set<Place>(), folders: Set<DirectoryID>())) {
       $0.places.formUnion($1.excludedPlaces)

@@ -199,7 +199,7 @@ struct Batch {
   var record: CommitRecord { writer.record }
   /// Files that were reported gone in this batch. They are removed at its end unless they turn up elsewhere.
   var departing: [Place: FileRow] = [:]
-  /// The directories that are being removed now. No asset can go on in them.
+  /// The directories that are being removed now. No file in them can become the file of an asset that leaves.
   var leavingDirectories: Set<DirectoryID> = []
   /// The news in the records beside changes of the catalog.
   var notes = BatchNotes()

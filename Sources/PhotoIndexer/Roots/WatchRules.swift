@@ -1,10 +1,10 @@
 import PhotoModel
 import WatchRecords
 
-/// The names that photod-watch is asked for.
+/// The names of the files that photod-watch reports, and of the folders that it does not enter.
 package enum WatchRules {
   /// Folders that programs and file systems keep beside photos: thumbnails, snapshots and trash. Hidden ones
-  /// (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are passed over anyway. The bytes of the
+  /// (`.thumbnails`, `.snapshots`, `.Trash-1000`, `.stversions`, `.dtrash`) are ignored anyway. The bytes of the
   /// names are compared, so a name that is written in two ways is here twice. The names of sync programs and photo
   /// applications vary, so they are patterns (`BuiltInPattern`).
   package static let ignoredDirectoryNames: [[UInt8]] = [
@@ -42,7 +42,7 @@ package enum WatchRules {
     }
   }
 
-  /// The rules as photod-watch has them; what is no pattern, which the configuration lets none be, is left out.
+  /// The rules as photod-watch has them; texts that are no patterns are left out. The configuration rejects them earlier.
   static func nameRules(ignoring patterns: [[UInt8]]) -> NameRules {
     NameRules(
       extensions: extensions, ignoredDirectoryNames: ignoredDirectoryNames,

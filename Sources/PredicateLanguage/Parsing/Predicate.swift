@@ -54,7 +54,7 @@ package indirect enum Predicate: Hashable, Sendable {
 
   /// A question about a value. Literals have the key's type and are never `.null`.
   package enum Question: Hashable, Sendable {
-    /// Of a list: whether it is empty.
+    /// Whether the list of the key is empty.
     case isAbsent
     case isPresent
     case compares(Operator, Literal)
@@ -62,7 +62,7 @@ package indirect enum Predicate: Hashable, Sendable {
     case isIn([Literal])
     /// Both ends are included.
     case isBetween(Literal, Literal)
-    /// Of a place: whether it is in the circle.
+    /// Whether the place is in the circle.
     case isNear(PlaceCircle)
   }
 

@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A snapshot keeps everything in the log that is written after it. When the reader has gone, the file is truncated.
-  @Test func logIsCutWhenASlowReaderHasGone() async throws {
+  @Test func logIsCutAfterASlowReaderDisconnects() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<2_500 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()

@@ -126,7 +126,7 @@ struct UpgradeKillTests {
     #expect(kept.count == 1 && kept[0].hasSuffix("-before-v007-text.sqlite"), comment)
   }
 
-  @Test func daemonThatIsKilledDuringAnUpgradeGoesOn() async throws {
+  @Test func daemonKilledDuringAnUpgradeContinuesIt() async throws {
     try await DaemonFixture.with { fixture in
       let (old, root) = (fixture.directory + "/old.sqlite", fixture.directory + "/away")
       try makeOld(old, root: root)

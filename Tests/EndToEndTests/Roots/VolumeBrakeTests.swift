@@ -51,7 +51,7 @@ struct VolumeBrakeTests {
   }
 
   @Test(arguments: Drive.Kind.possible.filter { $0 != .folder })
-  func driveWithinARootGoesAndComesBackWithItsPhotos(kind: Drive.Kind) async throws {
+  func driveWithinARootIsUnmountedAndMountedWithItsPhotos(kind: Drive.Kind) async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(kind)
       try fixture.daemon.write("kept.jpg")

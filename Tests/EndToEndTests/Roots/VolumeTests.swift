@@ -230,7 +230,7 @@ struct VolumeTests {
     }
   }
 
-  @Test func driveThatGoesWhileItIsScannedLosesNothing() async throws {
+  @Test func driveUnmountedDuringItsScanLosesNoPhotos() async throws {
     try await VolumeFixture.with { fixture in
       let drive = try fixture.drive(.tmpfs)
       try drive.away("for d in $(seq 1 40); do mkdir $d; cp '\(fixture.samples)'/*.jpg $d; done")

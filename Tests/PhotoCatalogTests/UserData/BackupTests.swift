@@ -36,7 +36,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func dailyBackupsAreMadeOfWhatChangedAndTheOldestGo() throws {
+  @Test func dailyBackupsAreMadeAfterChangesAndTheOldestAreRemoved() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(3)
     let start = WallTime(seconds: 1_763_720_100)
@@ -302,7 +302,7 @@ import Testing
 
   /// If photod is killed in the middle of a restore, SQLite's files stay beside the copy. The next opening removes
   /// them.
-  @Test func aRestoreThatWasKilledLeavesNothingToTheNext() throws {
+  @Test func aKilledRestoreLeavesNoFilesForTheNext() throws {
     let catalog = try fixture.open()
     try catalog.addPhotos(5)
     let backup = try catalog.backup(to: fixture.folder + "/b.sqlite")

@@ -102,7 +102,7 @@ import Testing
   }
 
   /// Each call finds the disk in the state that a process leaves if it is killed at that moment.
-  @Test func aProcessThatIsKilledAtAnyStepGoesOnFromThere() throws {
+  @Test func aProcessKilledAtAnyStepContinuesFromThere() throws {
     try makeOld(2_000)
     let killed = Mutex<[UserDataFixture]>([])
     let number = Mutex(0)
@@ -147,7 +147,7 @@ import Testing
     try catalog.close()
   }
 
-  @Test func anUpgradeThatIsCancelledChangesNothingAndGoesOnLater() throws {
+  @Test func aCancelledUpgradeChangesNothingAndContinuesLater() throws {
     try makeOld(2_000)
     // Each opening does one step and ends before the next one.
     for left in (1..<Self.all.count).reversed() {

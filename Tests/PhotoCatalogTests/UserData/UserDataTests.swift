@@ -280,7 +280,7 @@ import Testing
   }
 
   /// The disk fails after the new journal has its name. The new file may not last, and the open one has no name.
-  @Test func aJournalThatWasRenamedAndNotSyncedSaysOnlyWhatWasDone() throws {
+  @Test func aJournalThatWasRenamedAndNotSyncedHasOnlyCompletedChanges() throws {
     let failing = Failing()
     let catalog = try fixture.open(hook: failing.hook)
     let ids = try catalog.addPhotos(3)

@@ -83,7 +83,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// There are two originals with the same content, and a copy of each.
-  @Test func twoOriginalsOfOneContentGoToTwoCopies() throws {
+  @Test func twoDeletedOriginalsOfOneContentHaveTwoSuccessors() throws {
     let (fixture, _) = try twoDisks()
     for name in ["a.jpg", "b.jpg"] {
       try fixture.apply(Fixture.file(name, fixture.disk.write("/p/" + name, content: 99)))

@@ -88,7 +88,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
   }
 
-  @Test func savedFileThatMovesOnBeforeItIsLookedAtHasNewContent() throws {
+  @Test func savedFileThatIsRenamedBeforeItIsReadHasNewContent() throws {
     let fixture = try ReconcilerFixture()
     try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
     let id = try #require(try fixture.paths()["/p/a.jpg"])

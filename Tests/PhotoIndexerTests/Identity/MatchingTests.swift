@@ -310,7 +310,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// While photod runs, the files of a backup arrive one after the other.
-  @Test func copyIsNotThePhotoInWhosePlaceAnotherStandsAlready() throws {
+  @Test func copyIsNotAPhotoWhosePlaceIsOccupied() throws {
     let fixture = try ReconcilerFixture()
     fixture.disk.write("/p/y/a.jpg", content: 77)
     _ = try scan(fixture, order: [("", []), ("x", []), ("y", ["a.jpg"])])

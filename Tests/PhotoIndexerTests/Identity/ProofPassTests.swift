@@ -400,7 +400,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(made.count == 1 && made[0].isHashPutOff && made[0].marks?.sample != nil && made[0].marks?.hash == nil)
   }
 
-  @Test(.timeLimit(.minutes(5))) func otherTimedWorkGoesOnWhileALargeFileIsHashed() async throws {
+  @Test(.timeLimit(.minutes(5))) func otherTimedWorkContinuesWhileALargeFileIsHashed() async throws {
     let idle = try await IdleLibrary(clock: SystemClock())
     let gate = Gate()
     idle.disk.setReading { gate.wait() }

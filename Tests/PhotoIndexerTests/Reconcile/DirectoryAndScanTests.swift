@@ -144,7 +144,7 @@ private typealias Fixture = ReconcilerFixture
     number: 50, parent: 0, root: 1, name: Fixture.bytes("/p"),
     identity: FileIdentity(device: 77, inode: 4711, birthTime: 99))
 
-  @Test func bareMountPointRemovesNothing() throws {
+  @Test func unmountedMountPointRemovesNoPhotos() throws {
     let fixture = try ReconcilerFixture()
     let stat = fixture.disk.write("/p/a.jpg")
     try fixture.scan([("a.jpg", stat)])

@@ -7,7 +7,7 @@ import WatchRecords
 struct EventTests {
   // MARK: The ring
 
-  @Test func aRingKeepsTheLastAndSaysHowManyItDoesNot() {
+  @Test func aRingKeepsTheLastEventsAndCountsTheOthers() {
     let ring = EventRing(capacity: 3)
     #expect(ring.events(after: 0, limit: 10).events.isEmpty)
     for session in 1...5 { ring.append(.watcherStarted(session: session)) }
@@ -124,7 +124,7 @@ struct EventTests {
       ])
   }
 
-  @Test func aFolderThatGoesIsOneEventHoweverMuchIsInIt() throws {
+  @Test func aRemovedFolderIsOneEvent() throws {
     let fixture = try ReconcilerFixture()
     try fixture.scan([])
     try fixture.apply(ReconcilerFixture.found(2, "d", inode: 20))

@@ -417,7 +417,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     try expectOtherFolder(fixture, a)
   }
 
-  @Test func secondScanOfABareFolderRemovesNothing() throws {
+  @Test func secondScanOfAnUnmountedFolderRemovesNothing() throws {
     let (fixture, a) = try unmounted()
     try fixture.apply(all: [started(1, request: 3)] + listing(50) + [ended(1, request: 3)])
     #expect(try fixture.apply(ended(2)).deletedAssets.isEmpty)
@@ -439,7 +439,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
   }
 
   /// - Parameter stray: a name of its own, or that of the favorite.
-  @Test(arguments: ["x.jpg", "3.jpg"]) func bareFolderWithAFileOfItsOwnIsNotTheLibrarys(stray: String) throws {
+  @Test(arguments: ["x.jpg", "3.jpg"]) func unmountedFolderWithAFileIsNotAccepted(stray: String) throws {
     let (fixture, files) = try unmounted(stray: stray)
     let before = try fixture.paths()
     let record = try fixture.apply(

@@ -79,7 +79,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().count == 400)
   }
 
-  @Test func suspicionEndsWhenAnotherDriveStandsInItsRootsPlace() throws {
+  @Test func suspicionEndsWhenAnotherDriveIsMountedAtItsRoot() throws {
     let (fixture, files) = try manyFiles()
     try fixture.scan(Array(files[150...]))
     #expect(fixture.reconciler.roots.hasSuspects)

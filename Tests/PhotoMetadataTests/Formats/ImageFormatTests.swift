@@ -22,7 +22,7 @@ private typealias Made = FormatSamples
     }
   }
 
-  @Test func aBitmapHasItsSizeWhicheverWayItsRowsGo() throws {
+  @Test func aBitmapHasItsSizeForBothRowOrders() throws {
     for height in [20, -20] {
       let facts = try facts(of: Made.bitmap(width: 30, height: height & 0xFFFF_FFFF), name: "a.bmp")
       #expect(facts.contentType == "image/bmp" && facts.pixelWidth == 30 && facts.pixelHeight == 20)

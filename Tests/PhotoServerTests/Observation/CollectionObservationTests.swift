@@ -158,7 +158,7 @@ import class Foundation.ProcessInfo
   }
 
   /// A task that waited for the lock of the counts would take its thread from all clients.
-  @Test(.timeLimit(.minutes(10))) func observersComeAndGoWhileTheCountsAreRead() async throws {
+  @Test(.timeLimit(.minutes(10))) func observersBeginAndEndWhileTheCountsAreRead() async throws {
     let fixture = try ServerFixture()
     let collections = fixture.live.collections
     // All readers of the catalog are busy until this test ends their reads, so the counts cannot be read before.

@@ -93,7 +93,7 @@ actor ReadAhead {
 
   /// Files of one directory that may have to be read.
   private struct Folder: Sendable {
-    /// With a slash at its end.
+    /// The path of the folder, with a slash at its end.
     let path: [UInt8]
     var files: [NamedStat] = []
     /// Parallel to `files`: the index of the record.

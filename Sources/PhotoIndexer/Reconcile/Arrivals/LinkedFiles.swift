@@ -63,8 +63,8 @@ extension Reconciler {
     retries.addPending(id, at: batch.uptime + ReadRetries.firstDelay)
   }
 
-  /// Notes a second name. If the next record reports that the first name was removed, the photo goes on under its
-  /// second name: some programs move a file in this way.
+  /// Notes a second name. If the next record reports that the first name was removed, the second name
+  /// becomes the photo's file: some programs move a file in this way.
   func noteSecondName(_ place: Place, of row: FileRow, in batch: Batch) throws {
     guard let linked = try batch.writer.file(place.directoryID, place.name) else { return }
     remembered.noteNewcomer(linked.assetID, inPlaceOf: row.assetID, in: batch)

@@ -61,7 +61,7 @@ struct RecentArrivals {
     arrivals[row.assetID].flatMap { $0.inode == row.inode && $0.birthTime == row.birthTime ? $0 : nil }
   }
 
-  /// Notes that an asset goes on in the file of its copy.
+  /// Notes that the file of a copy became the asset's file.
   ///
   /// - Parameter former: the asset as it was before.
   mutating func pass(from copy: FileRow, to assetID: AssetID, insteadOf former: Tombstone) {

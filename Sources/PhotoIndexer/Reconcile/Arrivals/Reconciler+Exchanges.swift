@@ -133,7 +133,7 @@ extension Reconciler {
     return true
   }
 
-  /// The asset that goes on for a photo whose file has left: the file that has its place since an exchange, or its second
+  /// The asset that replaces a photo whose file has left: the file that has its place since an exchange, or its second
   /// name.
   ///
   /// Some programs save by an exchange and then remove the old file. The kernel must report the removal, because a photo

@@ -59,7 +59,7 @@ extension Reconciler {
     remembered.noteArrival(of: row.of(asset: former.assetID), insteadOf: former, in: batch)
   }
 
-  /// An asset goes on in its copy, as if a program had moved it. But the copy may be a file that another program is saving.
+  /// The file of a copy becomes the asset's file, as if a program had moved it. But another program may be saving the copy.
   /// Programs that move a file do not copy it on its own file system. If they copy it to another one, they keep its
   /// modification time.
   func noteCopy(_ copy: FileRow, of row: FileRow, in batch: Batch) throws {

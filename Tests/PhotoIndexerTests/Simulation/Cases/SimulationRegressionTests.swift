@@ -163,7 +163,7 @@ import Testing
       ])
   }
 
-  @Test func syncThatWasAskedBeforeAFolderIsLookedAtAnewWaitsForIt() async throws {
+  @Test func syncWaitsForAFolderThatIsListedAgain() async throws {
     try await expectPasses([
       .settle, .unmount("/usb"), .makeDirectory("/usb/x"), .write("/usb/x/e.jpg"), .watch(events: 2, listings: 1),
       .watch(events: 6, listings: 1), .rename("/usb/x", to: "/pics/y"), .sync, .watch(events: 1000, listings: 1000),
@@ -292,7 +292,7 @@ import Testing
     ])
   }
 
-  @Test func patternsComeAndGoWhilePhotosMove() async throws {
+  @Test func patternsAreAddedAndRemovedWhilePhotosMove() async throws {
     try await expectPasses([
       .makeDirectory("/pics/x"), .write("/pics/x/b.jpg"), .write("/pics/c.jpg"), .start, .settle,
       .ignore(["x/*.jpg"]), .settle, .rename("/pics/x", to: "/pics/y"), .settle, .ignore(["y", "c.jpg"]),
