@@ -80,7 +80,7 @@ extension Library {
       guard token.library == catalog.uuid, token.epoch == catalog.epoch else { return .unknown }
       return try reader.changes(of: edited, after: token.sequence)
     }
-    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: token) }
+    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: self.token) }
     for (index, change) in changes.enumerated() {
       guard case .editAssets(let ids, _) = change, let id = ids.first(where: touched.contains) else { continue }
       throw LibraryError.changeRejected(
@@ -99,7 +99,7 @@ extension Library {
       try catalog.read({ try $0.sequence() }) < token.sequence, try catalog.endTokens()
     else { return false }
     logger.notice("tokens ended", metadata: ["token": "\(token)", "epoch": "\(catalog.epoch)"])
-    statusStore.update { $0.token = token.description }
+    statusStore.update { $0.token = self.token.description }
     return true
   }
 }
