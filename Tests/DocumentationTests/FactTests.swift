@@ -29,7 +29,7 @@ struct FactTests {
       source: "maximumWaitingFrames: Int = 64"),
     Fact(
       article: "Architecture", text: "rested for half a second", file: "photod-watch/PendingFiles.swift",
-      source: "restTime: Int64 = 500_000_000"),
+      source: "restTime = Interval.milliseconds(500)"),
     Fact(
       article: "Architecture", text: "up to 8 connections", file: "PhotoCatalog/Catalog.swift",
       source: "maximumReaderCount = 8"),

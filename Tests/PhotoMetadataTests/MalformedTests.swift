@@ -25,7 +25,6 @@ import Testing
       5: .bytes([0], type: 1), 6: .rational([(400, 1)]),
     ])
 
-  static var seedSamples: [(name: String, content: [UInt8])] { samples }
   private static let samples: [(name: String, content: [UInt8])] =
     [
       ("a.jpg", builder.jpeg()), ("a.tif", builder.tiff()),

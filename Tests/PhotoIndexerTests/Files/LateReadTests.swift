@@ -64,7 +64,8 @@ import WatchRecords
     let late = files.read(all[...], in: Array((folder.path + "/").utf8)).filter {
       if case .late = $0 { true } else { false }
     }
-    #expect(late.count <= 2)
+    // While the caller waits for the third file, the first two may end and make room.
+    #expect(late.count < all.count)
     #expect(extractor.restartCount == 0)
   }
 
