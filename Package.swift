@@ -258,13 +258,12 @@ if Context.environment["PHOTOD_BENCHMARKS"] != nil {
 // The targets of `make fuzz`, which need the options of libFuzzer: built for it alone.
 if Context.environment["PHOTOD_FUZZ"] != nil {
   package.targets += [
-    .target(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
     .executableTarget(
       name: "photod-fuzz",
       dependencies: [
-        "CLibFuzzer", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel", "PredicateLanguage", "Varlink",
+        "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel", "PredicateLanguage", "Varlink",
         "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
       ],
-      path: "Tests/Fuzz/Targets"),
+      path: "Tests/Fuzz/Targets")
   ]
 }

@@ -1,9 +1,10 @@
-import CLibFuzzer
 import Glibc
 
 /// The program of `make fuzz`. It gives one parser after another input that libFuzzer makes up, and ends with a report if a
 /// rule is broken.
-@main
+///
+/// libFuzzer has the function `main`. It calls the two functions of C at the end of this file
+/// (https://llvm.org/docs/LibFuzzer.html).
 enum FuzzProgram {
   private static let usage = """
     usage: photod-fuzz TARGET [OPTION...] [FILE|FOLDER...] | --list | --seeds TARGET FOLDER
@@ -12,35 +13,22 @@ enum FuzzProgram {
 
     """
 
-  /// The target of this run. libFuzzer's callback is a C function, which can't capture it. It is set once, before the first
-  /// input.
-  nonisolated(unsafe) private static var chosen: FuzzTarget?
+  /// The target of this run. It is set once, before the first input.
+  nonisolated(unsafe) fileprivate static var chosen: FuzzTarget?
 
-  static func main() {
-    let arguments = CommandLine.arguments
+  /// Carries out the commands that need no libFuzzer, or chooses the target.
+  fileprivate static func start(_ arguments: [String]) {
     switch arguments.dropFirst().first {
     case nil, "--help": refuse(usage)
     case "--list":
       for target in FuzzTarget.all { print(target.name, target.endings.joined(separator: ",")) }
+      exit(0)
     case "--seeds":
       guard arguments.count == 4 else { refuse(usage) }
       writeSeeds(of: target(named: arguments[2]), to: arguments[3])
-    case let name?: fuzz(target(named: name))
+      exit(0)
+    case let name?: chosen = target(named: name)
     }
-  }
-
-  private static func fuzz(_ target: FuzzTarget) -> Never {
-    chosen = target
-    // libFuzzer gets all arguments but the name of the target.
-    let arguments = CommandLine.unsafeArgv
-    arguments[1] = arguments[0]
-    var count = CommandLine.argc - 1
-    var rest: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments + 1
-    exit(
-      LLVMFuzzerRunDriver(&count, &rest) { bytes, byteCount in
-        FuzzProgram.chosen?.run(UnsafeRawBufferPointer(start: bytes, count: byteCount))
-        return 0
-      })
   }
 
   private static func writeSeeds(of target: FuzzTarget, to folder: String) {
@@ -64,4 +52,23 @@ enum FuzzProgram {
     _ = write(STDERR_FILENO, text, text.utf8.count)
     exit(64)
   }
+}
+
+/// libFuzzer gets all arguments but the name of the target.
+@_cdecl("LLVMFuzzerInitialize")
+public func initializeFuzzer(
+  _ count: UnsafeMutablePointer<Int32>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
+) -> Int32 {
+  FuzzProgram.start((0..<Int(count.pointee)).map { String(cString: arguments.pointee[$0]!) })
+  arguments.pointee[1] = arguments.pointee[0]
+  arguments.pointee += 1
+  count.pointee -= 1
+  return 0
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func runOneInput(_ bytes: UnsafePointer<UInt8>?, _ byteCount: Int) -> Int32 {
+  FuzzProgram.chosen?.run(UnsafeRawBufferPointer(start: bytes, count: byteCount))
+  return 0
 }
