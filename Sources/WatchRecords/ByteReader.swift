@@ -14,16 +14,17 @@ package struct ByteReader {
   package var offset: Int { position - bytes.startIndex }
   package var isAtEnd: Bool { position == bytes.endIndex }
 
-  /// Reads a little-endian integer.
+  /// Reads a little-endian integer of at most 64 bits.
   package mutating func integer<Value: FixedWidthInteger>(_ field: String) throws(WatchFormatError) -> Value {
     let width = Value.bitWidth / 8
     guard bytes.endIndex - position >= width else {
       throw WatchFormatError(what: "the frame ends inside \(field)", offset: offset)
     }
-    var value: Value = 0
-    for index in 0..<width { value |= Value(truncatingIfNeeded: bytes[position + index]) << Value(8 * index) }
+    // `Value` takes part once only. Its operators are called through its witness table, which is slow for each byte.
+    var pattern: UInt64 = 0
+    for index in 0..<width { pattern |= UInt64(bytes[position + index]) << UInt64(8 * index) }
     position += width
-    return value
+    return Value(truncatingIfNeeded: pattern)
   }
 
   /// Reads a u16 length and that many bytes.
@@ -68,9 +69,13 @@ package struct ByteReader {
 }
 
 extension [UInt8] {
+  /// Appends a little-endian integer of at most 64 bits.
   package mutating func append<Value: FixedWidthInteger>(integer value: Value) {
-    var littleEndian = value.littleEndian
-    Swift.withUnsafeBytes(of: &littleEndian) { append(contentsOf: $0) }
+    var pattern = UInt64(truncatingIfNeeded: value)
+    for _ in 0..<Value.bitWidth / 8 {
+      append(UInt8(truncatingIfNeeded: pattern))
+      pattern >>= 8
+    }
   }
 
   /// A name must not exceed 65,535 bytes: NAME_MAX is 255 and PATH_MAX 4,096.
