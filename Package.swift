@@ -31,6 +31,7 @@ let package = Package(
       resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
     .target(name: "WatchRecords"),
     .target(name: "ExtractRecords", dependencies: ["PhotoModel", "WatchRecords"]),
+    .target(name: "ImageRecords", dependencies: ["WatchRecords"]),
 
     // The schema, and the protocol.
     .target(
@@ -180,6 +181,7 @@ let package = Package(
     .testTarget(name: "FileContentTests", dependencies: ["FileContent", "PhotoModel", "TestTools"]),
     .testTarget(
       name: "ExtractRecordsTests", dependencies: ["ExtractRecords", "PhotoModel", "TestTools", "WatchRecords"]),
+    .testTarget(name: "ImageRecordsTests", dependencies: ["ImageRecords", "TestTools", "WatchRecords"]),
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+
+import WatchRecords
+
+/// The bytes on the socket pair between photod and photod-image.
+///
+/// Each side begins with the greeting. Frames follow, as in `WatchStream`: a u32 length (little-endian) and that many
+/// bytes. A frame from photod is one ``PictureRequest``, and a frame to photod is one ``ImageReply``. photod sends the next
+/// request when the last one is answered.
+package enum ImageStream {
+  /// The number changes with the format. Both programs are of one build, so there is no negotiation.
+  package static let version: UInt8 = 1
+  /// The first bytes of each side: seven letters and the version.
+  package static let greeting: [UInt8] = Array("photodi".utf8) + [version]
+  /// The longest payload of a frame.
+  package static let maximumFrameBytes = 2 << 20
+
+  /// Assembles the frames of either side.
+  package static func assembler() -> FrameAssembler {
+    FrameAssembler(greeting: greeting, maximumFrameBytes: maximumFrameBytes)
+  }
+
+  /// Appends the frame of a request.
+  package static func append(_ request: PictureRequest, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    bytes.append(integer: UInt32(0))
+    request.encode(into: &bytes)
+    WatchStream.sealFrame(&bytes, from: start)
+  }
+
+  /// Appends the frame of a reply.
+  package static func append(_ reply: ImageReply, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    bytes.append(integer: UInt32(0))
+    reply.encode(into: &bytes)
+    WatchStream.sealFrame(&bytes, from: start)
+  }
+}
