@@ -73,6 +73,13 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
+    .target(
+      name: "PhotoImages",
+      dependencies: [
+        "CDescriptorPassing", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+
     // What the library knows, and how a program asks it.
     .target(
       name: "PhotoCatalog",
@@ -186,6 +193,12 @@ let package = Package(
       name: "PhotoExtractTests",
       dependencies: [
         "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools", "WorkerProcess",
+        .product(name: "Logging", package: "swift-log"),
+      ]),
+    .testTarget(
+      name: "PhotoImagesTests",
+      dependencies: [
+        "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

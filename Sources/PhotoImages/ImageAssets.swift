@@ -1,0 +1,84 @@
+import PhotoModel
+import WatchRecords
+
+/// The library's knowledge of an asset's files.
+package protocol ImageAssets: Sendable {
+  /// Reads what the catalog has of an asset. It may block for milliseconds, and is called off the cooperative pool.
+  /// - Returns: nil if there is no such asset.
+  func imageAsset(_ id: Int64) throws -> ImageAsset?
+
+  /// Opens a file for reading. A slow disk may block it for long. The caller closes the descriptor.
+  func open(_ file: ImageFile) throws(ImageFileError) -> Int32
+}
+
+package enum ImageFileError: Error, Hashable, Sendable {
+  /// The drive of the file is not there.
+  case offline
+  /// The drive is there, and the file is not.
+  case gone
+  case errno(Int32)
+}
+
+/// What is needed of an asset to make pictures of it.
+package struct ImageAsset: Sendable {
+  package var id: Int64
+  /// A text that changes whenever the content of one of the files changes, and does not change with their names.
+  package var revision: String
+  /// Whether the drive of the files is there.
+  package var isAvailable: Bool
+  package var isHidden: Bool
+  package var mediaType: MediaType
+  /// The EXIF orientation of the first file, 1...8. Nil if it is not known.
+  package var orientation: Int?
+  /// In the order of `Asset.resources`. The first is the one to show.
+  package var files: [ImageFile]
+  /// The index of the edited file. Nil means the first one.
+  package var currentFile: Int?
+  /// The index of the file that the camera wrote. Nil means the first one.
+  package var originalFile: Int?
+  /// The size of the upright picture, if it is known. It chooses the kept size for a frame that is not a square. A
+  /// wrong size costs a second decode, but never gives a wrong picture.
+  package var pixelSize: ImageFrame?
+
+  package init(
+    id: Int64, revision: String, isAvailable: Bool, isHidden: Bool = false, mediaType: MediaType = .image,
+    orientation: Int? = nil, files: [ImageFile], currentFile: Int? = nil, originalFile: Int? = nil,
+    pixelSize: ImageFrame? = nil
+  ) {
+    self.id = id
+    self.revision = revision
+    self.isAvailable = isAvailable
+    self.isHidden = isHidden
+    self.mediaType = mediaType
+    self.orientation = orientation
+    self.files = files
+    self.currentFile = currentFile
+    self.originalFile = originalFile
+    self.pixelSize = pixelSize
+  }
+}
+
+/// One file of an asset.
+package struct ImageFile: Hashable, Sendable {
+  /// Its place in ``ImageAsset/files``.
+  package var index: Int
+  package var path: [UInt8]
+  package var contentType: String
+  package var byteCount: Int64
+  package var modified: FileTime?
+  package var kind: Resource.Kind
+
+  package init(
+    index: Int, path: [UInt8], contentType: String, byteCount: Int64, modified: FileTime? = nil, kind: Resource.Kind
+  ) {
+    self.index = index
+    self.path = path
+    self.contentType = contentType
+    self.byteCount = byteCount
+    self.modified = modified
+    self.kind = kind
+  }
+
+  /// Without its folder.
+  var name: [UInt8] { Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...]) }
+}

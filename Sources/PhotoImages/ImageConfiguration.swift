@@ -1,0 +1,44 @@
+import Glibc
+import Logging
+
+package struct ImageConfiguration: Sendable {
+  /// The folder for kept pictures. It is made if it is not there.
+  package var cacheDirectory: String
+  /// The most bytes of kept pictures. Those that were sent in the last 60 s, and those that caching sets hold, stay.
+  package var maximumBytes: Int64 = 2 << 30
+  /// Finds photod-image. It throws if the program is not installed. A program that is installed later is found without
+  /// a restart of photod.
+  package var executable: @Sendable () throws -> String
+  /// How many pictures are decoded at a time.
+  package var workers: Int
+  /// A picture with more pixels is refused.
+  package var maximumPixels: Int64 = 300_000_000
+  package var logger: Logger
+  /// Tests set another clock.
+  package var clock = ImageClock.monotonic()
+
+  package init(
+    cacheDirectory: String, maximumBytes: Int64 = 2 << 30, executable: @escaping @Sendable () throws -> String,
+    workers: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))), logger: Logger
+  ) {
+    self.cacheDirectory = cacheDirectory
+    self.maximumBytes = maximumBytes
+    self.executable = executable
+    self.workers = workers
+    self.logger = logger
+  }
+}
+
+/// The clock of the store: seconds since 1970 when photod started, and monotonic from then on. Times of an earlier run
+/// can be compared with it, and a change of the wall clock does not shorten the life of a path that was sent.
+package struct ImageClock: Sendable {
+  package var seconds: @Sendable () -> UInt32
+
+  package init(seconds: @escaping @Sendable () -> UInt32) { self.seconds = seconds }
+
+  package static func monotonic() -> ImageClock {
+    let start = time(nil)
+    let begun = ContinuousClock.now
+    return ImageClock { UInt32(clamping: Int64(start) + (ContinuousClock.now - begun).components.seconds) }
+  }
+}

@@ -1,0 +1,186 @@
+import Glibc
+import ImageRecords
+
+// The immediate lane: kept pictures and embedded ones.
+extension ImageEngine {
+  private enum Step {
+    case final(Outcome)
+    /// The picture must be rendered. A degraded one may be sent before.
+    case render(PicturePlan.WorkKey, degraded: Outcome?)
+  }
+
+  /// Serves the next request of the immediate lane.
+  /// - Returns: false if there is none.
+  func serveImmediate() -> Bool {
+    let job = shared.withLock { state -> ImageQueue<DemandKey>.Job? in
+      state.isEnding ? nil : state.takeImmediate()
+    }
+    guard let job else { return false }
+    switch step(job.key) {
+    case .final(let outcome):
+      if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
+      let tickets = shared.withLock { $0.immediate.finish(job.key) }
+      deliver(outcome, to: tickets, isFinal: true, .immediate)
+    case .render(let work, let degraded):
+      let tickets = shared.withLock { $0.immediate.finish(job.key) }
+      if let degraded { deliver(degraded, to: tickets, isFinal: false, .immediate) }
+      shared.withLock { state in
+        for ticket in tickets {
+          if degraded == nil { state.sessions[ticket.session]?.release(.immediate) }
+          guard state.sessions[ticket.session]?.requests[ticket.sequence] != nil else { continue }
+          state.addRendering(ticket, work)
+        }
+      }
+    }
+    renderingThreads.wake()
+    return true
+  }
+
+  private func step(_ demand: DemandKey) -> Step {
+    let options = demand.options
+    let plan: PicturePlan
+    switch self.plan(options, demand.assetID, pixelSize: nil) {
+    case .plan(let made): plan = made
+    case .outcome(let outcome): return .final(outcome)
+    }
+    if let found = findFitting(plan, options) {
+      shared.withLock { $0.counts.cacheHits += 1 }
+      return .final(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
+    }
+    guard plan.asset.isAvailable else { return .final(offline(plan)) }
+    if let failure = knownFailure(plan, isEmbedded: false) { return .final(.failure(failure.kind, failure.message)) }
+    switch options.delivery {
+    case .highQuality: return .render(plan.work, degraded: nil)
+    case .opportunistic:
+      let smaller = findFirst(plan, plan.otherSizes.smaller).map {
+        Outcome.kept($0, revision: plan.asset.revision, isDegraded: true, isFresh: false)
+      }
+      return .render(plan.work, degraded: smaller ?? embedded(plan, demand))
+    case .fast:
+      if let larger = findFirst(plan, plan.otherSizes.larger) {
+        shared.withLock { $0.counts.cacheHits += 1 }
+        return .final(.kept(larger, revision: plan.asset.revision, isDegraded: false, isFresh: false))
+      }
+      if let smaller = findFirst(plan, plan.otherSizes.smaller) {
+        shared.withLock { $0.counts.cacheHits += 1 }
+        return .final(.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false))
+      }
+      return embedded(plan, demand).map { .final($0) } ?? .render(plan.work, degraded: nil)
+    }
+  }
+
+  /// The picture that the camera embedded. A failure counts as none, because a new picture is made then.
+  private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
+    guard plan.work.milliseconds == nil, knownFailure(plan, isEmbedded: true) == nil,
+      shared.withLock({ $0.immediate.hasWaiters(demand) })
+    else { return nil }
+    guard case .success(let descriptor) = open(plan.file) else { return nil }
+    defer { Glibc.close(descriptor) }
+    let side = demand.options.frame.map { min(1024, max($0.width, $0.height)) } ?? 1024
+    let request = request(
+      plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
+      maximumBytes: SessionState.mostInlineBytes)
+    switch maker.make(request, from: descriptor) {
+    case .picture(let picture):
+      guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
+      shared.withLock { $0.counts.made += 1 }
+      return .made(picture, revision: plan.asset.revision, isDegraded: true)
+    case .failed(let failure, let message): note(failure, message, plan, isEmbedded: true)
+    case .blamed(let message): note(.unreadable, message, plan, isEmbedded: true)
+    case .unavailable: break
+    }
+    return nil
+  }
+
+  // MARK: - What both lanes need
+
+  enum Planned {
+    case plan(PicturePlan)
+    case outcome(Outcome)
+  }
+
+  func plan(_ options: ImageOptions, _ assetID: Int64, pixelSize: ImageFrame?) -> Planned {
+    do {
+      guard let asset = try assets.imageAsset(assetID) else {
+        return .outcome(.failure(.noSuchAsset, "there is no asset \(assetID)"))
+      }
+      return .plan(try PicturePlan(options, asset, pixelSize: pixelSize))
+    } catch let refusal as PicturePlan.Refusal {
+      return .outcome(.failure(refusal.kind, refusal.message))
+    } catch {
+      configuration.logger.error("an asset could not be read", metadata: ["error": "\(error)"])
+      return .outcome(.failure(.unreadable, "the catalog can't be read: \(error)"))
+    }
+  }
+
+  /// A kept picture that is as large as the request asks. It is pinned.
+  func findFitting(_ plan: PicturePlan, _ options: ImageOptions) -> PictureStore.Found? {
+    if let found = store.find(plan.key(plan.work.target)) {
+      if plan.work.target.isMet(by: found.header.size, options) { return found }
+      store.unpin(found.key, wasSent: false)
+      // The picture tells the aspect ratio, so the next size is the right one.
+      let larger = PictureTarget(options, pixelSize: found.header.size)
+      if larger != plan.work.target { return store.find(plan.key(larger)) }
+    }
+    guard case .kept(let side) = plan.work.target, let original = store.find(plan.key(.original)) else { return nil }
+    if max(original.header.size.width, original.header.size.height) < side { return original }
+    store.unpin(original.key, wasSent: false)
+    return nil
+  }
+
+  func findFirst(_ plan: PicturePlan, _ targets: [PictureTarget]) -> PictureStore.Found? {
+    for target in targets {
+      if let found = store.find(plan.key(target)) { return found }
+    }
+    return nil
+  }
+
+  /// The result while the drive of the file is not there.
+  func offline(_ plan: PicturePlan) -> Outcome {
+    let found =
+      findFirst(plan, plan.otherSizes.larger).map { ($0, false) }
+      ?? findFirst(plan, plan.otherSizes.smaller).map { ($0, true) }
+    guard let (found, isDegraded) = found else {
+      return .failure(.unavailable, "the drive of the photo is offline, and no picture of it is kept")
+    }
+    shared.withLock { $0.counts.cacheHits += 1 }
+    return .kept(found, revision: plan.asset.revision, isDegraded: isDegraded, isFresh: false)
+  }
+
+  func open(_ file: ImageFile) -> Result<Int32, ImageFileError> {
+    do throws(ImageFileError) { return .success(try assets.open(file)) } catch { return .failure(error) }
+  }
+
+  func request(_ plan: PicturePlan, _ kind: PictureKind, frame: PictureFrame?, maximumBytes: Int) -> PictureRequest {
+    // The catalog's orientation is that of the file to show. Others have their own.
+    let orientation = plan.file.index == 0 ? plan.asset.orientation ?? 0 : 0
+    return PictureRequest(
+      name: Array(plan.file.name.prefix(255)), contentType: plan.file.contentType, kind: kind, frame: frame,
+      format: plan.work.isPNG ? .png : .automatic, orientation: (1...8).contains(orientation) ? UInt8(orientation) : 0,
+      maximumPixels: UInt64(max(0, configuration.maximumPixels)), maximumBytes: UInt64(maximumBytes))
+  }
+
+  func knownFailure(_ plan: PicturePlan, isEmbedded: Bool) -> FailureMemory.Failure? {
+    let key = plan.failureKey(isEmbedded: isEmbedded)
+    let now = configuration.clock.seconds()
+    return shared.withLock { $0.failures.failure(of: key, now: now) }
+  }
+
+  /// Remembers that a picture of this revision can't be made.
+  /// - Returns: the failure.
+  @discardableResult
+  func note(_ failure: PictureFailure, _ message: String, _ plan: PicturePlan, isEmbedded: Bool) -> Outcome {
+    let kind: PictureFailureKind =
+      switch failure {
+      case .unsupported: .unsupported
+      case .tooLarge: .tooLarge
+      case .unreadable, .noEmbeddedPicture, .outOfMemory: .unreadable
+      }
+    let now = configuration.clock.seconds()
+    let remembered = FailureMemory.Failure(
+      kind: kind, message: message, end: kind == .unsupported ? now + FailureMemory.unsupportedTime : nil)
+    let key = plan.failureKey(isEmbedded: isEmbedded)
+    shared.withLock { $0.failures.note(remembered, of: key) }
+    return .failure(kind, message)
+  }
+}

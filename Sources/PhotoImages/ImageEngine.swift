@@ -1,0 +1,245 @@
+import Dispatch
+import Logging
+import Synchronization
+
+/// Makes pictures of the library's assets for sessions, and keeps them.
+///
+/// Each request first goes through the immediate lane: a thread looks up the asset and the kept pictures, and may decode
+/// an embedded picture. If that is not the final result, the request waits in the lane for rendering. So a picture that is
+/// there already never waits behind a decode. Members of caching sets are rendered while no request waits in either lane.
+///
+/// | delivery | a kept picture fits | else, the immediate lane sends | then |
+/// |---|---|---|---|
+/// | opportunistic | it is final | the largest smaller kept picture, else the embedded one, degraded | a new one is final |
+/// | fast | it is final | a larger or smaller kept picture, else the embedded one: final | only without one, a new one is final |
+/// | highQuality | it is final | nothing | a new one is final |
+///
+/// If the drive is offline, a kept picture of another size is final: a larger one as it is, a smaller one degraded.
+/// Without any, the request fails with `unavailable`.
+///
+/// The order of locks is: the store's, then the engine's. The engine never calls the store while it holds its own.
+package final class ImageEngine: Sendable {
+  package static let mostSessionsOfClient = 16
+  package static let mostSessions = 256
+
+  struct DemandKey: Hashable, Sendable {
+    var assetID: Int64
+    var options: ImageOptions
+  }
+
+  struct State {
+    var isEnding = false
+    var sessions: [Int: SessionState] = [:]
+    var numbers: [String: Int] = [:]
+    var nextNumber = 1
+    var immediate = ImageQueue<DemandKey>()
+    var rendering = ImageQueue<PicturePlan.WorkKey>()
+    var caching = CachingSets()
+    /// The store is full of pictures that it must keep. No caching begins until then.
+    var cachingPause: UInt32?
+    /// The members of caching sets whose pictures are looked up or made now.
+    var cachingCount = 0
+    var failures = FailureMemory()
+    var counts = ImageStatistics()
+
+    /// Adds a request to a lane.
+    mutating func addImmediate(_ ticket: ImageTicket, _ key: DemandKey) {
+      Self.add(ticket, key, &immediate, .immediate, &sessions)
+    }
+
+    mutating func addRendering(_ ticket: ImageTicket, _ key: PicturePlan.WorkKey) {
+      Self.add(ticket, key, &rendering, .rendering, &sessions)
+    }
+
+    mutating func takeImmediate() -> ImageQueue<DemandKey>.Job? { Self.take(&immediate, .immediate, &sessions) }
+
+    mutating func takeRendering() -> ImageQueue<PicturePlan.WorkKey>.Job? {
+      Self.take(&rendering, .rendering, &sessions)
+    }
+
+    private static func add<Key>(
+      _ ticket: ImageTicket, _ key: Key, _ queue: inout ImageQueue<Key>, _ lane: ImageLane,
+      _ sessions: inout [Int: SessionState]
+    ) {
+      queue.add(ticket, key) { sessions[$0]?.reserve(lane) ?? false }
+    }
+
+    private static func take<Key>(
+      _ queue: inout ImageQueue<Key>, _ lane: ImageLane, _ sessions: inout [Int: SessionState]
+    ) -> ImageQueue<Key>.Job? {
+      queue.take { sessions[$0]?.reserve(lane) ?? false }
+    }
+  }
+
+  let configuration: ImageConfiguration
+  let assets: any ImageAssets
+  let maker: any PictureMaker
+  let store: PictureStore
+  let shared: EngineState
+  let immediateThreads = LaneThreads()
+  let renderingThreads = LaneThreads()
+
+  /// How many threads look up pictures. A slow disk can hold one of them, not both.
+  private static let immediateThreadCount = 2
+
+  package convenience init(configuration: ImageConfiguration, assets: any ImageAssets) {
+    self.init(
+      configuration: configuration, assets: assets,
+      maker: PictureProcesses(executable: configuration.executable, logger: configuration.logger))
+  }
+
+  init(configuration: ImageConfiguration, assets: any ImageAssets, maker: any PictureMaker) {
+    let shared = EngineState()
+    self.configuration = configuration
+    self.assets = assets
+    self.maker = maker
+    self.shared = shared
+    store = PictureStore(
+      directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
+      logger: configuration.logger,
+      isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
+    store.scan()
+  }
+
+  // MARK: - Sessions
+
+  /// - Parameters:
+  ///   - wantsData: whether pictures come as bytes, and never as paths.
+  ///   - isPrivate: whether the session serves one call of `MakeImages`. It is not counted, its name can't be looked up,
+  ///     its ids need only differ, and each request gets its final result only.
+  /// - Throws: `tooManySessions`.
+  package func openSession(
+    client: ImageClient, wantsData: Bool, isPrivate: Bool = false
+  ) throws(ImageRequestError) -> ImageSession {
+    let opened = shared.withLock { state -> Result<ImageSession, ImageRequestError> in
+      let counted = state.sessions.values.filter { !$0.isPrivate }
+      if !isPrivate, counted.count >= Self.mostSessions {
+        return .failure(.tooManySessions(limit: Self.mostSessions))
+      }
+      if !isPrivate, counted.count(where: { $0.client == client }) >= Self.mostSessionsOfClient {
+        return .failure(.tooManySessions(limit: Self.mostSessionsOfClient))
+      }
+      let session = ImageSession(number: state.nextNumber, engine: self)
+      state.nextNumber += 1
+      // A session that comes after the end has ended.
+      guard !state.isEnding else { return .success(session) }
+      state.sessions[session.number] = SessionState(
+        session: session, client: client, wantsData: wantsData, isPrivate: isPrivate)
+      if !isPrivate { state.numbers[session.name] = session.number }
+      state.immediate.addSession(session.number, client: client)
+      state.rendering.addSession(session.number, client: client)
+      state.caching.addSession(session.number, client: client)
+      return .success(session)
+    }
+    immediateThreads.start(Self.immediateThreadCount) { [self] in serveImmediate() }
+    renderingThreads.start(configuration.workers) { [self] in serveRendering() }
+    return try opened.get()
+  }
+
+  /// Finds a session of the same listener.
+  /// - Throws: `noSuchSession`.
+  package func session(_ name: String, client: ImageClient) throws(ImageRequestError) -> ImageSession {
+    let found = shared.withLock { state in state.numbers[name].flatMap { state.sessions[$0] } }
+    guard let found, found.client.listener == client.listener else { throw .noSuchSession }
+    return found.session
+  }
+
+  func close(_ number: Int) {
+    let (pins, notify) = shared.withLock { state in Self.removeSession(number, &state) }
+    for key in pins { store.unpin(key, wasSent: false) }
+    notify?()
+    // Work that waited for requests of the session, such as caching, can begin.
+    wakeAll()
+  }
+
+  private static func removeSession(_ number: Int, _ state: inout State) -> ([PictureKey], (@Sendable () -> Void)?) {
+    guard let removed = state.sessions.removeValue(forKey: number) else { return ([], nil) }
+    state.numbers[removed.session.name] = nil
+    state.immediate.removeSession(number)
+    state.rendering.removeSession(number)
+    state.caching.removeSession(number)
+    state.cachingPause = nil
+    state.counts.undelivered += removed.results.count { $0.isFresh }
+    return (removed.results.compactMap { $0.found?.key }, removed.notify)
+  }
+
+  func isEnded(_ number: Int) -> Bool { shared.withLock { $0.sessions[number] == nil } }
+
+  func onResults(_ notify: @escaping @Sendable () -> Void, _ number: Int) {
+    let isDue = shared.withLock { state in
+      state.sessions[number]?.notify = notify
+      return state.sessions[number].map { !$0.results.isEmpty } ?? true
+    }
+    if isDue { notify() }
+  }
+
+  // MARK: - The library and the store
+
+  package func statistics() -> ImageStatistics {
+    var statistics = shared.withLock { state in
+      var counts = state.counts
+      counts.sessions = state.sessions.values.count { !$0.isPrivate }
+      counts.queued = state.immediate.waitingCount + state.rendering.waitingCount + state.caching.pendingCount
+      counts.running = state.immediate.runningCount + state.rendering.runningCount
+      return counts
+    }
+    statistics.bytes = store.byteCount
+    statistics.maximumBytes = store.maximumBytes
+    return statistics
+  }
+
+  /// Empties the store, and forgets failures. Pictures that were sent in the last 60 s go when that time is over.
+  package func clear() throws {
+    store.clear()
+    shared.withLock { state in
+      state.failures.removeAll()
+      state.cachingPause = nil
+    }
+    wakeAll()
+  }
+
+  /// Removes the kept pictures of deleted assets, in the background.
+  package func assetsWereRemoved(_ ids: [Int64]) { store.remove(assetIDs: ids) }
+
+  /// Removes the kept pictures of other revisions, in the background. An asset that only moved keeps its pictures.
+  package func assetsChanged(_ ids: [Int64]) {
+    store.removeStale(assetIDs: ids) { [assets, logger = configuration.logger] id in
+      do {
+        return try assets.imageAsset(id).map { PictureHash.revision($0.revision) }
+      } catch {
+        // The pictures of the old revision are never shown. They are evicted some time.
+        logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
+        return nil
+      }
+    }
+  }
+
+  /// Ends all sessions, threads and processes. A thread that waits for a disk is left behind after a second.
+  package func shutDown() {
+    let removed = shared.withLock { state in
+      state.isEnding = true
+      return state.sessions.keys.map { Self.removeSession($0, &state) }
+    }
+    for (pins, notify) in removed {
+      for key in pins { store.unpin(key, wasSent: false) }
+      notify?()
+    }
+    maker.shutDown()
+    immediateThreads.end(within: .seconds(1))
+    renderingThreads.end(within: .seconds(1))
+  }
+
+  func wakeAll() {
+    immediateThreads.wake()
+    renderingThreads.wake()
+  }
+}
+
+/// The state of an engine with its lock. The store asks it for the caching sets.
+final class EngineState: Sendable {
+  private let state = Mutex(ImageEngine.State())
+
+  func withLock<Value: Sendable>(_ body: (inout ImageEngine.State) -> Value) -> Value {
+    state.withLock { body(&$0) }
+  }
+}

@@ -1,0 +1,88 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Threads that look for work, and sleep while there is none. They may block for long, so they are none of Swift's
+/// cooperative pool.
+final class LaneThreads: Sendable {
+  private struct State {
+    var isStarted = false
+    var isEnding = false
+    /// Grows with each ``wake()``, so that no thread sleeps over one that came while it looked for work.
+    var generation: UInt64 = 0
+    var sleeping = 0
+  }
+
+  private let state = Mutex(State())
+  private let semaphore = DispatchSemaphore(value: 0)
+  private let running = DispatchGroup()
+
+  /// Starts the threads, but only once.
+  ///
+  /// - Parameter work: does one piece of work. It returns false if there is none.
+  func start(_ count: Int, work: @escaping @Sendable () -> Bool) {
+    let isFirst = state.withLock { state in
+      defer { state.isStarted = true }
+      return !state.isStarted && !state.isEnding
+    }
+    guard isFirst else { return }
+    for _ in 0..<count {
+      running.enter()
+      let body = Body { [self] in
+        run(work)
+        running.leave()
+      }
+      let context = Unmanaged.passRetained(body)
+      var thread = pthread_t()
+      let number = pthread_create(
+        &thread, nil,
+        { context in
+          if let context { Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run() }
+          return nil
+        }, context.toOpaque())
+      if number == 0 {
+        pthread_detach(thread)
+      } else {
+        // The other threads do the work of this one. Without any, requests wait until the session ends.
+        context.release()
+        running.leave()
+      }
+    }
+  }
+
+  func wake() {
+    let count = state.withLock { state in
+      state.generation += 1
+      defer { state.sleeping = 0 }
+      return state.sleeping
+    }
+    for _ in 0..<count { semaphore.signal() }
+  }
+
+  /// Orders the threads to end after their piece of work, and waits for them for a limited time.
+  func end(within limit: DispatchTimeInterval) {
+    state.withLock { $0.isEnding = true }
+    wake()
+    _ = running.wait(timeout: .now() + limit)
+  }
+
+  private func run(_ work: () -> Bool) {
+    while true {
+      let (generation, isEnding) = state.withLock { ($0.generation, $0.isEnding) }
+      guard !isEnding else { return }
+      if work() { continue }
+      let sleeps = state.withLock { state in
+        guard state.generation == generation, !state.isEnding else { return false }
+        state.sleeping += 1
+        return true
+      }
+      if sleeps { semaphore.wait() }
+    }
+  }
+
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+}

@@ -1,0 +1,90 @@
+/// The name of a kept picture: the asset, its revision, and the file and size of the picture.
+///
+/// The file of the picture is `AA/ASSET-REVISION-VARIANT.jpg` (or `.png`) in the store's folder, where `AA` is the lowest
+/// byte of the asset's id, and all numbers but the id are hexadecimal. The path of the photo is no part of the name.
+struct PictureKey: Hashable, Sendable {
+  var assetID: Int64
+  /// FNV-1a of the revision.
+  var revision: UInt64
+  /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. The rest: 48 bits of
+  /// a hash of the frame and the time of a video, if the picture depends on them.
+  var variant: UInt64
+
+  init(assetID: Int64, revision: UInt64, variant: UInt64) {
+    self.assetID = assetID
+    self.revision = revision
+    self.variant = variant
+  }
+
+  /// - Parameters:
+  ///   - file: 0...255.
+  ///   - milliseconds: the time of a video's frame.
+  init(assetID: Int64, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool, milliseconds: Int64?) {
+    var hash = PictureHash()
+    var size: UInt64
+    switch target {
+    case .kept(let side): size = UInt64(PictureTarget.keptSizes.firstIndex(of: side) ?? 0)
+    case .original: size = Self.originalSize
+    case .exact(let frame, let covers):
+      size = 6
+      hash.combine(UInt64(frame.width))
+      hash.combine(UInt64(frame.height))
+      hash.combine(UInt64(covers ? 1 : 0))
+    }
+    if let milliseconds { hash.combine(UInt64(bitPattern: milliseconds)) }
+    size = size << 8 | UInt64(file & 0xFF) | (isPNG ? 1 << 12 : 0)
+    self.init(assetID: assetID, revision: revision, variant: size | (hash.isEmpty ? 0 : hash.value << 16))
+  }
+
+  private static let originalSize: UInt64 = 5
+
+  /// - Parameter isPNG: whether the content is PNG. A picture with transparency is, although JPEG was asked for.
+  func name(isPNG: Bool) -> String {
+    "\(Self.folder(of: assetID))/\(assetID)-\(String(revision, radix: 16))-\(String(variant, radix: 16))"
+      + (isPNG ? ".png" : ".jpg")
+  }
+
+  /// The parts of a file's name without its folder. Nil if it is no name of a picture.
+  static func parse(_ name: String) -> (key: PictureKey, isPNG: Bool)? {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1] == "jpg" || parts[1] == "png" else { return nil }
+    let fields = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard fields.count == 3, let id = Int64(fields[0]), id >= 0, let revision = UInt64(fields[1], radix: 16),
+      let variant = UInt64(fields[2], radix: 16)
+    else { return nil }
+    let key = PictureKey(assetID: id, revision: revision, variant: variant)
+    let isPNG = parts[1] == "png"
+    // A name that is written in another way would be looked for in another place.
+    return key.name(isPNG: isPNG).hasSuffix("/" + name) ? (key, isPNG) : nil
+  }
+
+  static func folderIndex(of assetID: Int64) -> Int { Int(UInt64(bitPattern: assetID) & 0xFF) }
+
+  static func folder(of assetID: Int64) -> String { folderName(folderIndex(of: assetID)) }
+
+  static func folderName(_ index: Int) -> String {
+    let digits = String(index, radix: 16)
+    return digits.count == 1 ? "0" + digits : digits
+  }
+}
+
+/// FNV-1a with 64 bits. It must be the same in each run, unlike `Hasher`.
+struct PictureHash: Sendable {
+  private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+  private(set) var isEmpty = true
+
+  mutating func combine(_ byte: UInt8) {
+    value = (value ^ UInt64(byte)) &* 0x100_0000_01B3
+    isEmpty = false
+  }
+
+  mutating func combine(_ number: UInt64) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> shift)) }
+  }
+
+  static func revision(_ text: String) -> UInt64 {
+    var hash = PictureHash()
+    for byte in text.utf8 { hash.combine(byte) }
+    return hash.value
+  }
+}

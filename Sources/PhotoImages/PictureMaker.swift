@@ -1,0 +1,29 @@
+import ImageRecords
+
+/// Makes pictures of files. The real one does it in processes without rights (``PictureProcesses``).
+protocol PictureMaker: Sendable {
+  /// Makes one picture, and blocks until it is there or a deadline has passed.
+  ///
+  /// - Parameter descriptor: open for reading. It stays open until the call returns, and its offset does not move.
+  func make(_ request: PictureRequest, from descriptor: Int32) -> PictureMaking
+
+  /// Ends all processes. Calls that run return soon.
+  func shutDown()
+}
+
+enum PictureMaking: Sendable {
+  case picture(MadePicture)
+  /// The decoder refused the file.
+  case failed(PictureFailure, message: String)
+  /// The file is to blame: it ended the decoder twice, or took too long.
+  case blamed(String)
+  /// The file is not to blame. For example, photod-image is not installed.
+  case unavailable(PictureFailureKind, String)
+}
+
+struct MadePicture: Sendable {
+  var bytes: [UInt8]
+  var header: PictureHeader
+  /// Whether the file could give a larger picture for the same frame.
+  var isDegraded: Bool
+}

@@ -1,0 +1,72 @@
+/// The picture of an asset that a request needs.
+struct PicturePlan: Sendable {
+  /// Equal work has equal keys.
+  struct WorkKey: Hashable, Sendable {
+    var assetID: Int64
+    var revision: UInt64
+    var file: Int
+    var target: PictureTarget
+    var isPNG: Bool
+    var milliseconds: Int64?
+  }
+
+  struct Refusal: Error {
+    var kind: PictureFailureKind
+    var message: String
+  }
+
+  var asset: ImageAsset
+  var file: ImageFile
+  var work: WorkKey
+
+  /// - Parameter pixelSize: the size of a picture of this asset, if one was made. It is preferred to the asset's.
+  init(_ options: ImageOptions, _ asset: ImageAsset, pixelSize: ImageFrame?) throws(Refusal) {
+    let first = options.version == .original ? asset.originalFile : asset.currentFile
+    let index = options.resource ?? first ?? 0
+    guard asset.files.indices.contains(index), index <= 255 else {
+      throw Refusal(kind: .unreadable, message: "the asset has no file with the index \(index)")
+    }
+    self.asset = asset
+    file = asset.files[index]
+    // The catalog's size is that of the file to show.
+    let known = pixelSize ?? (index == 0 ? asset.pixelSize : nil)
+    let isMoving = asset.mediaType == .video || asset.files[index].contentType.hasPrefix("video/")
+    work = WorkKey(
+      assetID: asset.id, revision: PictureHash.revision(asset.revision), file: index,
+      target: PictureTarget(options, pixelSize: known), isPNG: options.format == .png,
+      milliseconds: isMoving ? options.atSeconds.flatMap { Int64(exactly: ($0 * 1000).rounded()) } : nil)
+  }
+
+  func key(_ target: PictureTarget) -> PictureKey {
+    PictureKey(
+      assetID: work.assetID, revision: work.revision, file: work.file, target: target, isPNG: work.isPNG,
+      milliseconds: work.milliseconds)
+  }
+
+  func failureKey(isEmbedded: Bool) -> FailureMemory.Key {
+    FailureMemory.Key(
+      assetID: work.assetID, revision: work.revision, file: work.file, milliseconds: work.milliseconds,
+      isEmbedded: isEmbedded)
+  }
+
+  /// The target under which a picture is kept. A picture that is smaller than a kept size has the size of the original.
+  func target(for size: ImageFrame) -> PictureTarget {
+    if case .kept(let side) = work.target, max(size.width, size.height) < side { return .original }
+    return work.target
+  }
+
+  /// The kept sizes below and above the target: the nearest first.
+  var otherSizes: (smaller: [PictureTarget], larger: [PictureTarget]) {
+    let side =
+      switch work.target {
+      case .kept(let side): side
+      case .original: Int.max
+      case .exact(let frame, let covers): PictureTarget.longerSide(of: asset.pixelSize, frame, covers: covers)
+      }
+    let larger = PictureTarget.keptSizes.filter { $0 > side || ($0 == side && work.target != .kept(side)) }
+    return (
+      PictureTarget.keptSizes.filter { $0 < side }.reversed().map { .kept($0) },
+      larger.map { .kept($0) } + (work.target == .original ? [] : [.original])
+    )
+  }
+}

@@ -1,0 +1,117 @@
+/// The requests and waiting results of one session. The engine's lock protects it.
+struct SessionState: Sendable {
+  static let mostWaitingResults = 64
+  /// Counted as they are sent: bytes in base64, and 512 bytes for the members of a result.
+  static let mostWaitingBytes = 4 << 20
+  static let mostBytesOfReply = 1 << 20
+  static let mostRequests = 10_000
+  static let mostRequestsOfCall = 1_000
+  static let mostCachingMembers = 50_000
+  /// The most bytes of a picture in a result.
+  static let mostInlineBytes = 256 << 10
+  /// The most bytes of a page of ``ImageSession/readImage(_:offset:)``.
+  static let mostBytesOfPage = 512 << 10
+  static let resultOverhead = 512
+
+  struct OpenRequest: Sendable {
+    var id: Int64
+    var assetID: Int64
+    var options: ImageOptions
+    /// The size of a picture that was too small, because the aspect ratio was not known.
+    var pixelSize: ImageFrame?
+  }
+
+  struct WaitingResult: Sendable {
+    var sequence: Int64
+    var result: PictureResult
+    /// The kept picture that the result names. It is pinned.
+    var found: PictureStore.Found?
+    /// Whether the picture was decoded for this result.
+    var isFresh: Bool
+    var byteCount: Int
+  }
+
+  struct StoredImage: Sendable {
+    var found: PictureStore.Found
+    var end: UInt32
+  }
+
+  let session: ImageSession
+  let client: ImageClient
+  let wantsData: Bool
+  /// Whether the session belongs to one call of `MakeImages`: it is not counted, its ids need not ascend, and requests
+  /// get only their final results.
+  let isPrivate: Bool
+  /// The open requests by their sequence numbers: those whose final result was not sent yet.
+  var requests: [Int64: OpenRequest] = [:]
+  var sequences: [Int64: Int64] = [:]
+  var nextSequence: Int64 = 0
+  var highestID: Int64?
+  var results: [WaitingResult] = []
+  var waitingBytes = 0
+  /// The results of work that runs.
+  var reservedCount = 0
+  var reservedBytes = 0
+  var images: [String: StoredImage] = [:]
+  var notify: (@Sendable () -> Void)?
+
+  init(session: ImageSession, client: ImageClient, wantsData: Bool, isPrivate: Bool) {
+    self.session = session
+    self.client = client
+    self.wantsData = wantsData
+    self.isPrivate = isPrivate
+  }
+
+  /// The most bytes of one result that work of this lane may have.
+  func reservation(_ lane: ImageLane) -> Int {
+    wantsData || lane == .immediate ? Self.encodedBytes(Self.mostInlineBytes) : Self.resultOverhead
+  }
+
+  /// The size of a result as it is sent.
+  static func encodedBytes(_ dataBytes: Int) -> Int { (dataBytes + 2) / 3 * 4 + resultOverhead }
+
+  func hasRoom(_ lane: ImageLane) -> Bool {
+    results.count + reservedCount < Self.mostWaitingResults
+      && waitingBytes + reservedBytes + reservation(lane) <= Self.mostWaitingBytes
+  }
+
+  mutating func reserve(_ lane: ImageLane) -> Bool {
+    guard hasRoom(lane) else { return false }
+    reservedCount += 1
+    reservedBytes += reservation(lane)
+    return true
+  }
+
+  mutating func release(_ lane: ImageLane) {
+    reservedCount -= 1
+    reservedBytes -= reservation(lane)
+  }
+
+  /// Takes results for one reply.
+  mutating func takeResults() -> [WaitingResult] {
+    var bytes = 0
+    var count = 0
+    for result in results.prefix(Self.mostWaitingResults) {
+      guard count == 0 || bytes + result.byteCount <= Self.mostBytesOfReply else { break }
+      bytes += result.byteCount
+      count += 1
+    }
+    let taken = Array(results[..<count])
+    results.removeFirst(count)
+    waitingBytes -= bytes
+    for result in taken where result.result.isFinal { close(result.sequence) }
+    return taken
+  }
+
+  /// Forgets a request.
+  mutating func close(_ sequence: Int64) {
+    if let request = requests.removeValue(forKey: sequence) { sequences[request.id] = nil }
+  }
+}
+
+/// The two kinds of work. Pictures that are there already never wait behind a decode.
+enum ImageLane: Sendable {
+  /// Kept pictures, and those that a camera embedded.
+  case immediate
+  case rendering
+}

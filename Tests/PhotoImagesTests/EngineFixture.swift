@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Logging
+import Synchronization
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// A clock that moves when a test moves it.
+final class ManualClock: Sendable {
+  private let now = Mutex<UInt32>(1_800_000_000)
+
+  func advance(_ seconds: UInt32) { now.withLock { $0 += seconds } }
+
+  var clock: ImageClock { ImageClock { self.now.withLock { $0 } } }
+}
+
+/// An engine with a decoder and a library that a test controls. It ends with the fixture.
+final class EngineFixture: Sendable {
+  let folder: TemporaryFolder
+  let maker = FakeMaker()
+  let assets = FakeAssets()
+  let clock = ManualClock()
+  let engine: ImageEngine
+
+  var cache: String { folder.path + "/pictures" }
+
+  init(workers: Int = 1, maximumBytes: Int64 = 1 << 30, in folder: TemporaryFolder? = nil) throws {
+    self.folder = try folder ?? TemporaryFolder("images")
+    var configuration = ImageConfiguration(
+      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, executable: { "" }, workers: workers,
+      logger: Logger(label: "test"))
+    configuration.clock = clock.clock
+    engine = ImageEngine(configuration: configuration, assets: assets, maker: maker)
+  }
+
+  deinit { engine.shutDown() }
+
+  func session(_ process: String = "viewer", wantsData: Bool = false) throws -> ImageSession {
+    try engine.openSession(client: ImageClient(process: process), wantsData: wantsData)
+  }
+
+  /// Makes one picture.
+  func picture(
+    _ id: Int64, _ options: ImageOptions = .thumbnail, in session: ImageSession, as number: Int64
+  ) async throws -> PictureResult {
+    try session.request([ImageDemand(id: number, assetID: id, options: options)])
+    let results = try await results(of: session, finals: 1)
+    return try #require(results.last)
+  }
+
+  /// Takes results until there are so many final ones.
+  func results(of session: ImageSession, finals: Int) async throws -> [PictureResult] {
+    var results: [PictureResult] = []
+    try await eventually("\(finals) final results, not \(results.count(where: \.isFinal))") {
+      results += session.takeResults()
+      return results.count(where: \.isFinal) >= finals
+    }
+    return results
+  }
+
+  /// Waits until so many pictures were begun.
+  func waitForRendering(_ count: Int) async throws {
+    try await eventually("\(count) pictures begun, not \(maker.rendered.count)") { maker.rendered.count >= count }
+  }
+
+  /// Waits until no work runs or waits.
+  func waitUntilIdle() async throws {
+    try await eventually("no work, but \(engine.statistics())") {
+      let statistics = engine.statistics()
+      return statistics.queued == 0 && statistics.running == 0 && engine.shared.withLock { $0.cachingCount } == 0
+    }
+    engine.store.waitUntilIdle()
+  }
+
+  /// The pictures in the cache directory, without their folders.
+  var keptFiles: [String] {
+    let all = FileManager.default.enumerator(atPath: cache)?.compactMap { $0 as? String } ?? []
+    return all.filter { $0.hasSuffix(".jpg") || $0.hasSuffix(".png") }.sorted()
+  }
+}
+
+extension ImageOptions {
+  /// 256 pixels, without an immediate picture.
+  static let thumbnail = ImageOptions(frame: ImageFrame(width: 256, height: 256), delivery: .highQuality)
+
+  static func square(_ side: Int, _ delivery: Delivery = .highQuality) -> ImageOptions {
+    ImageOptions(frame: ImageFrame(width: side, height: side), delivery: delivery)
+  }
+}
+
+extension PictureResult {
+  var picture: Picture? { if case .picture(let picture) = outcome { picture } else { nil } }
+  var failure: PictureFailureKind? { if case .failure(let kind, _) = outcome { kind } else { nil } }
+  var path: String? { if case .file(let path) = picture?.content { path } else { nil } }
+  var longerSide: Int? { picture.map { max($0.width, $0.height) } }
+}
+
+func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }

@@ -1,0 +1,49 @@
+import Glibc
+import PhotoImages
+import Synchronization
+
+/// A library of photos without a catalog.
+final class FakeAssets: ImageAssets {
+  private struct State {
+    var assets: [Int64: ImageAsset] = [:]
+    var openErrors: [Int64: ImageFileError] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Adds photos with one file each, `1.jpg` and so on, in revision `r1`.
+  func add(_ ids: some Sequence<Int64>, pixelSize: ImageFrame? = nil) {
+    state.withLock { state in
+      for id in ids {
+        let file = ImageFile(
+          index: 0, path: Array("/photos/\(id).jpg".utf8), contentType: "image/jpeg", byteCount: 5, kind: .photo)
+        state.assets[id] = ImageAsset(
+          id: id, revision: "r1", isAvailable: true, files: [file], pixelSize: pixelSize)
+      }
+    }
+  }
+
+  func change(_ id: Int64, _ body: (inout ImageAsset) -> Void) {
+    state.withLock { state in
+      guard var asset = state.assets[id] else { return }
+      body(&asset)
+      state.assets[id] = asset
+    }
+  }
+
+  func remove(_ id: Int64) { state.withLock { $0.assets[id] = nil } }
+
+  func failOpening(_ id: Int64, _ error: ImageFileError?) { state.withLock { $0.openErrors[id] = error } }
+
+  func imageAsset(_ id: Int64) throws -> ImageAsset? { state.withLock { $0.assets[id] } }
+
+  func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+    let error = state.withLock { state in
+      state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
+    }
+    if let error { throw error }
+    let descriptor = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .errno(errno) }
+    return descriptor
+  }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import ImageRecords
+import Logging
+import TestTools
+import Testing
+import WorkerProcess
+
+@testable import PhotoImages
+
+/// The processes of the decoder, and files that end them.
+@Suite(.enabled(if: ScriptedDecoder.hasPython, "/usr/bin/python3 is not installed")) struct PictureProcessesTests {
+  private let folder: TemporaryFolder
+  private let path: String
+
+  init() throws {
+    folder = try TemporaryFolder("decoder")
+    path = try ScriptedDecoder.install(in: folder.path)
+  }
+
+  private func processes(
+    deadline: Duration = .seconds(20), longestIdleness: Duration = .seconds(30)
+  ) -> PictureProcesses {
+    PictureProcesses(
+      executable: { [path] in path },
+      limits: PictureProcesses.Limits(deadline: deadline, longestIdleness: longestIdleness),
+      logger: Logger(label: "test"))
+  }
+
+  private func make(_ name: String, by processes: PictureProcesses) -> String {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let request = PictureRequest(
+      name: Array(name.utf8), contentType: "image/jpeg", kind: .rendered, frame: PictureFrame(width: 256, height: 256),
+      maximumPixels: 1 << 30, maximumBytes: 1 << 30)
+    return switch processes.make(request, from: descriptor) {
+    case .picture(let picture): "\(picture.header.size.width) × \(picture.header.size.height)"
+    case .failed(let failure, let message): "\(failure): \(message)"
+    case .blamed(let reason): reason.contains("took longer") ? "blamed for its time" : "blamed"
+    case .unavailable(let kind, _): "\(kind), not blamed"
+    }
+  }
+
+  @Test func oneProcessMakesManyPictures() {
+    let processes = processes()
+    defer { processes.shutDown() }
+    #expect(make("a", by: processes) == "60 × 40")
+    let first = processes.processIDs
+    #expect(make("b", by: processes) == "60 × 40")
+    #expect(make("refuse", by: processes) == "unreadable: damaged")
+    #expect(processes.processIDs == first && first.count == 1)
+  }
+
+  @Test(arguments: ["crash", "lies", "large", "short"]) func fileThatEndsTwoProcessesIsBlamed(_ name: String) {
+    let processes = processes()
+    defer { processes.shutDown() }
+    #expect(make(name, by: processes) == "blamed")
+    #expect(make("a", by: processes) == "60 × 40")
+  }
+
+  @Test func fileThatEndsAProcessOnceIsTriedAgain() {
+    let processes = processes()
+    defer { processes.shutDown() }
+    #expect(make("once", by: processes) == "60 × 40")
+  }
+
+  @Test func signalFromOutsideBlamesNoFile() {
+    let processes = processes()
+    defer { processes.shutDown() }
+    #expect(make("killed", by: processes) == "unreadable, not blamed")
+  }
+
+  @Test func idleProcessThatWasKilledIsReplaced() async throws {
+    let processes = processes()
+    defer { processes.shutDown() }
+    #expect(make("a", by: processes) == "60 × 40")
+    let former = try #require(processes.processIDs.first)
+    kill(former, SIGKILL)
+    #expect(make("b", by: processes) == "60 × 40")
+    #expect(processes.processIDs.count == 1 && processes.processIDs.first != former)
+  }
+
+  @Test func fileThatTakesTooLongIsBlamed() {
+    let processes = processes(deadline: .seconds(2))
+    defer { processes.shutDown() }
+    while make("a", by: processes) != "60 × 40" {}
+    #expect(make("hang", by: processes) == "blamed for its time")
+    #expect(processes.processIDs.isEmpty)
+    #expect(make("stop", by: processes) == "unreadable, not blamed")
+  }
+
+  @Test func idleProcessesEnd() async throws {
+    let processes = processes(longestIdleness: .milliseconds(100))
+    #expect(make("a", by: processes) == "60 × 40")
+    try await eventually("no process") { processes.processIDs.isEmpty }
+  }
+
+  @Test func missingProgramNamesItsPackage() {
+    let processes = PictureProcesses(
+      executable: { throw WorkerError("photod-image is not there") }, logger: Logger(label: "test"))
+    guard
+      case .unavailable(.unsupported, let message) = processes.make(
+        PictureRequest(name: [], contentType: "", kind: .rendered, maximumPixels: 1, maximumBytes: 1), from: 0)
+    else {
+      Issue.record("it is available")
+      return
+    }
+    #expect(message.contains("photod-images"))
+  }
+
+  @Test func programThatDoesNotStartBlamesNoFile() {
+    let processes = PictureProcesses(executable: { "/bin/false" }, logger: Logger(label: "test"))
+    #expect(make("a", by: processes) == "unsupported, not blamed")
+    #expect(make("a", by: processes) == "unsupported, not blamed")
+  }
+
+  @Test func shutDownEndsAWaitingCall() async throws {
+    let processes = processes()
+    async let result = Task.detached { [self] in make("hang", by: processes) }.value
+    try await eventually("a process") { !processes.processIDs.isEmpty }
+    processes.shutDown()
+    #expect(await result == "unavailable, not blamed")
+    #expect(make("a", by: processes) == "unavailable, not blamed")
+  }
+}

@@ -1,0 +1,282 @@
+import Foundation
+import Glibc
+import Logging
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// The files of kept pictures.
+struct PictureStoreTests {
+  @Test func sentPathStaysReadableForSixtySeconds() async throws {
+    let fixture = try EngineFixture(maximumBytes: 10_000)
+    fixture.assets.add(1...40)
+    let session = try fixture.session()
+    let first = try #require(try await fixture.picture(1, in: session, as: 1).path)
+    for id in Int64(2)...40 {
+      try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)])
+      try await eventually("picture \(id) is made") { fixture.maker.rendered.count == Int(id) }
+      _ = session.cancel(nil)
+    }
+    try await fixture.waitUntilIdle()
+    fixture.clock.advance(60)
+    fixture.engine.store.tidy()
+    #expect(isReadable(first))
+    #expect(fixture.engine.statistics().bytes <= 10_000)
+    #expect(fixture.engine.statistics().maximumBytes == 10_000)
+    fixture.clock.advance(1)
+    _ = try await fixture.picture(41 - 1, .square(128), in: session, as: 100)
+    fixture.clock.advance(100)
+    for id in Int64(2)...30 { _ = try await fixture.picture(id, .square(128), in: session, as: 100 + id) }
+    #expect(!isReadable(first))
+  }
+
+  @Test func waitingResultKeepsItsFile() async throws {
+    let fixture = try EngineFixture(maximumBytes: 5000)
+    fixture.assets.add(1...30)
+    let (slow, session) = (try fixture.session(), try fixture.session())
+    try slow.request([ImageDemand(id: 1, assetID: 1, options: .thumbnail)])
+    try await fixture.waitUntilIdle()
+    for id in Int64(2)...30 {
+      _ = try await fixture.picture(id, in: session, as: id)
+      fixture.clock.advance(100)
+    }
+    let path = try #require(slow.takeResults().first?.path)
+    #expect(isReadable(path))
+    #expect(fixture.engine.statistics().bytes <= 5000)
+  }
+
+  @Test func leastRecentlyUsedPicturesAreEvicted() async throws {
+    let fixture = try EngineFixture(maximumBytes: 10_000)
+    fixture.assets.add(1...12)
+    let session = try fixture.session()
+    for id in Int64(1)...9 {
+      _ = try await fixture.picture(id, in: session, as: id)
+      fixture.clock.advance(100)
+    }
+    _ = try await fixture.picture(1, in: session, as: 10)
+    fixture.clock.advance(100)
+    for id in Int64(10)...12 {
+      _ = try await fixture.picture(id, in: session, as: id + 1)
+      fixture.clock.advance(100)
+    }
+    let kept = Set(fixture.keptFiles.compactMap { Int($0.split(separator: "/")[1].prefix { $0 != "-" }) })
+    #expect(kept.contains(1) && !kept.contains(2) && !kept.contains(3) && kept.contains(12))
+  }
+
+  @Test func pictureOfACachingSetIsNotEvicted() async throws {
+    let fixture = try EngineFixture(maximumBytes: 5000)
+    fixture.assets.add(1...60)
+    let session = try fixture.session()
+    let frame = ImageFrame(width: 256, height: 256)
+    try session.startCaching(assetIDs: Array(1...30), frame: frame, contentMode: .aspectFit)
+    try await eventually("caching stops") { fixture.engine.shared.withLock { $0.cachingPause } != nil }
+    let held = Set(fixture.keptFiles)
+    #expect(held.count == fixture.maker.rendered.count, "nothing was evicted to make room")
+    #expect(held.count >= 3 && fixture.engine.statistics().bytes <= 5000)
+    for id in Int64(31)...50 {
+      _ = try await fixture.picture(id, in: session, as: id)
+      fixture.clock.advance(100)
+    }
+    #expect(held.isSubset(of: Set(fixture.keptFiles)))
+    try session.stopCachingAll()
+    for id in Int64(51)...60 {
+      _ = try await fixture.picture(id, in: session, as: id)
+      fixture.clock.advance(100)
+    }
+    #expect(!held.isSubset(of: Set(fixture.keptFiles)))
+  }
+
+  @Test func damagedPictureIsMadeAgain() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    let damages: [(String) -> Void] = [
+      { truncate($0, 500) }, { truncate($0, 0) },
+      { path in
+        // The same size, and no picture.
+        FileManager.default.createFile(atPath: path, contents: Data(count: 1000))
+      },
+      { path in
+        // The end is missing, as after a loss of power.
+        let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 900) + [UInt8](repeating: 0, count: 100)
+        FileManager.default.createFile(atPath: path, contents: Data(bytes))
+      }, { unlink($0) },
+    ]
+    var path = try #require(try await fixture.picture(1, in: session, as: 1).path)
+    for (number, damage) in damages.enumerated() {
+      damage(path)
+      path = try #require(try await fixture.picture(1, in: session, as: Int64(number + 2)).path)
+      #expect(fixture.maker.rendered.count == number + 2)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == 1000)
+    }
+    #expect(fixture.engine.statistics().bytes == 1000)
+  }
+
+  @Test func renamedPhotoKeepsItsPictures() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    let before = try await fixture.picture(1, in: session, as: 1)
+    var status = stat()
+    stat(try #require(before.path), &status)
+    let written = status.st_mtim.tv_nsec
+    fixture.assets.change(1) { $0.files[0].path = Array("/elsewhere/other.jpg".utf8) }
+    fixture.engine.assetsChanged([1])
+    try await fixture.waitUntilIdle()
+    let after = try await fixture.picture(1, in: session, as: 2)
+    #expect(after.path == before.path && fixture.maker.rendered.count == 1)
+    stat(try #require(after.path), &status)
+    #expect(status.st_mtim.tv_nsec == written)
+  }
+
+  @Test func changedPhotoLosesItsFormerPictures() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    for (number, side) in [128, 256, 512].enumerated() {
+      _ = try await fixture.picture(1, .square(side), in: session, as: Int64(number))
+    }
+    fixture.assets.change(1) { $0.revision = "r2" }
+    fixture.clock.advance(61)
+    fixture.engine.assetsChanged([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.isEmpty)
+    let result = try await fixture.picture(1, in: session, as: 10)
+    #expect(result.picture?.revision == "r2")
+  }
+
+  @Test func deletedPhotoLosesItsPictures() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...3)
+    let session = try fixture.session()
+    var paths: [String] = []
+    for id in Int64(1)...3 {
+      paths.append(try #require(try await fixture.picture(id, in: session, as: id).path))
+      if id < 3 { fixture.clock.advance(61) }
+    }
+    fixture.assets.remove(2)
+    fixture.assets.remove(3)
+    fixture.engine.assetsWereRemoved([2, 3])
+    try await fixture.waitUntilIdle()
+    #expect(paths.map(isReadable) == [true, false, true], "the last one was sent a moment ago")
+    fixture.clock.advance(61)
+    fixture.engine.store.tidy()
+    #expect(paths.map(isReadable) == [true, false, false])
+    #expect(fixture.engine.statistics().bytes == 1000)
+  }
+
+  @Test func clearEmptiesTheStore() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    _ = try await fixture.picture(1, in: session, as: 1)
+    fixture.clock.advance(61)
+    let recent = try #require(try await fixture.picture(2, in: session, as: 2).path)
+    try fixture.engine.clear()
+    #expect(fixture.keptFiles.count == 1 && isReadable(recent))
+    // It is made again under the same name, which is then no longer removed.
+    #expect(try await fixture.picture(2, in: session, as: 3).path == recent)
+    fixture.clock.advance(61)
+    fixture.engine.store.tidy()
+    #expect(isReadable(recent) && fixture.maker.rendered.count == 3)
+  }
+
+  @Test func picturesSurviveARestart() async throws {
+    let folder = try TemporaryFolder("images")
+    do {
+      let fixture = try EngineFixture(in: folder)
+      fixture.assets.add(1...5)
+      let session = try fixture.session()
+      for id in Int64(1)...5 { _ = try await fixture.picture(id, in: session, as: id) }
+      fixture.engine.shutDown()
+    }
+    // What a killed photod leaves behind, and what is not photod's.
+    let cache = folder.path + "/pictures"
+    FileManager.default.createFile(atPath: cache + "/temporary/dead-1", contents: Data(count: 9))
+    FileManager.default.createFile(atPath: cache + "/01/note.txt", contents: Data(count: 9))
+    let fixture = try EngineFixture(in: folder)
+    fixture.assets.add(1...5)
+    let session = try fixture.session()
+    for id in Int64(1)...5 { #expect(try await fixture.picture(id, in: session, as: id).longerSide == 256) }
+    #expect(fixture.maker.rendered.isEmpty)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.engine.statistics().bytes == 5000)
+    #expect(access(cache + "/temporary/dead-1", F_OK) != 0)
+    #expect(isReadable(cache + "/01/note.txt"))
+    // The pictures of an asset that was not asked for can be removed too.
+    fixture.clock.advance(61)
+    fixture.engine.assetsWereRemoved([5])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 4)
+  }
+
+  @Test func removedCacheDirectoryIsMadeAgain() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    _ = try await fixture.picture(1, in: session, as: 1)
+    try FileManager.default.removeItem(atPath: fixture.cache)
+    #expect(try await fixture.picture(1, in: session, as: 2).path.map(isReadable) == true)
+    #expect(try await fixture.picture(2, in: session, as: 3).path.map(isReadable) == true)
+  }
+
+  @Test func fullDiskIsReported() async throws {
+    let folder = try TemporaryFolder("images")
+    // A file in place of the folder fails all writing.
+    FileManager.default.createFile(atPath: folder.path + "/pictures", contents: Data())
+    let fixture = try EngineFixture(in: folder)
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    #expect(try await fixture.picture(1, in: session, as: 1).failure == .storageFull)
+    try FileManager.default.removeItem(atPath: folder.path + "/pictures")
+    #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "it is not remembered")
+  }
+
+  @Test(arguments: 0..<20) func indexIsADictionary(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    var index = PictureIndex()
+    var model: [PictureKey: PictureIndex.Entry] = [:]
+    for step in 0..<6000 {
+      let key = PictureKey(
+        assetID: Int64.random(in: 0..<700, using: &random), revision: UInt64.random(in: 0..<2, using: &random),
+        variant: UInt64.random(in: 0..<3, using: &random))
+      if random.once(in: 3) {
+        #expect(index.remove(key) == model.removeValue(forKey: key))
+      } else {
+        let entry = PictureIndex.Entry(
+          key: key, lastUse: UInt32(step), byteCount: Int.random(in: 0..<5000, using: &random),
+          isPNG: random.once(in: 2))
+        index.set(entry)
+        model[key] = entry
+      }
+      #expect(index[key] == model[key])
+    }
+    #expect(index.count == model.count && Set(index.all) == Set(model.values))
+    #expect(index.byteCount == model.values.reduce(0) { $0 + Int64($1.byteCount) })
+    for id in Int64(0)..<700 {
+      #expect(Set(index.entries(of: id)) == Set(model.values.filter { $0.key.assetID == id }))
+    }
+    let oldest = index.oldest(64) { !$0.isPNG }
+    #expect(oldest.map(\.lastUse) == model.values.filter { !$0.isPNG }.map(\.lastUse).sorted().prefix(64).map { $0 })
+  }
+
+  @Test func namesAreRead() throws {
+    for id in [Int64(0), 17, 255, 256, .max] {
+      for target in [PictureTarget.kept(256), .original, .exact(ImageFrame(width: 300, height: 200), covers: true)] {
+        let key = PictureKey(
+          assetID: id, revision: PictureHash.revision("r"), file: 3, target: target, isPNG: false, milliseconds: 1500)
+        let name = key.name(isPNG: true)
+        let parsed = try #require(PictureKey.parse(String(name.split(separator: "/")[1])))
+        #expect(parsed.key == key && parsed.isPNG)
+      }
+    }
+    for name in ["", "1-2.jpg", "1-2-3.gif", "-1-2-3.jpg", "01-2-3.jpg", "1-02-3.jpg", "1-2-3-4.jpg", "1-2-G.jpg"] {
+      #expect(PictureKey.parse(name) == nil, "\(name)")
+    }
+  }
+
+  @Test func entryIsSmall() {
+    #expect(MemoryLayout<PictureIndex.Entry>.stride == 32)
+  }
+}

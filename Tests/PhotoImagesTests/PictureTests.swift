@@ -1,0 +1,275 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// Which picture a request gets.
+struct PictureTests {
+  @Test func opportunisticRequestGetsTheEmbeddedPictureFirst() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    fixture.maker.state.withLock { $0.embedded = ["1.jpg"] }
+    let session = try fixture.session()
+    try session.request([ImageDemand(id: 1, assetID: 1, options: .square(256, .opportunistic))])
+    let results = try await fixture.results(of: session, finals: 1)
+    #expect(results.map(\.isFinal) == [false, true])
+    #expect(results.map { $0.picture?.isDegraded } == [true, false])
+    guard case .data(let bytes) = results[0].picture?.content else {
+      Issue.record("an embedded picture has no file")
+      return
+    }
+    #expect(bytes.count == results[0].picture?.byteCount)
+    #expect(results[1].path.map(isReadable) == true)
+    // Now it is kept.
+    let again = try await fixture.picture(1, .square(256, .opportunistic), in: session, as: 2)
+    #expect(again.isFinal && again.path == results[1].path)
+    #expect(fixture.engine.statistics().cacheHits == 1)
+    // A smaller kept picture comes before an embedded one.
+    try session.request([ImageDemand(id: 3, assetID: 1, options: .square(1024, .opportunistic))])
+    let larger = try await fixture.results(of: session, finals: 1)
+    #expect(larger.map(\.longerSide) == [256, 1024])
+    #expect(fixture.maker.embeddedCount == 1)
+  }
+
+  @Test func fastRequestGetsOneResult() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    fixture.maker.state.withLock { $0.embedded = ["1.jpg"] }
+    let session = try fixture.session()
+    let embedded = try await fixture.picture(1, .square(512, .fast), in: session, as: 1)
+    #expect(embedded.longerSide == 160 && embedded.picture?.isDegraded == true)
+    let made = try await fixture.picture(2, .square(512, .fast), in: session, as: 2)
+    #expect(made.longerSide == 512 && made.picture?.isDegraded == false)
+    let larger = try await fixture.picture(2, .square(128, .fast), in: session, as: 3)
+    #expect(larger.longerSide == 512 && larger.picture?.isDegraded == false)
+    let smaller = try await fixture.picture(2, .square(2048, .fast), in: session, as: 4)
+    #expect(smaller.longerSide == 512 && smaller.picture?.isDegraded == true)
+    #expect(fixture.maker.rendered.count == 1)
+  }
+
+  @Test func embeddedPictureNeverWaitsBehindADecode() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...9)
+    fixture.maker.state.withLock { $0.embedded = ["9.jpg"] }
+    let session = try fixture.session()
+    _ = try await fixture.picture(8, in: session, as: 1)
+    fixture.maker.hold()
+    try session.request((2...7).map { ImageDemand(id: $0, assetID: $0, options: .thumbnail) })
+    try session.request([
+      ImageDemand(id: 8, assetID: 8, options: .thumbnail),
+      ImageDemand(id: 9, assetID: 9, options: .square(256, .opportunistic)),
+    ])
+    var seen: [PictureResult] = []
+    try await eventually("the kept and the embedded picture") {
+      seen += session.takeResults()
+      return seen.count == 2
+    }
+    #expect(seen.map(\.requestID).sorted() == [8, 9])
+  }
+
+  @Test(arguments: [(100, 128), (128, 128), (129, 256), (700, 1024), (2048, 2048), (2049, 3000), (9000, 3000)])
+  func smallestKeptSizeIsMade(_ side: Int, _ expected: Int) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let result = try await fixture.picture(1, .square(side), in: try fixture.session(), as: 1)
+    #expect(result.longerSide == expected)
+  }
+
+  @Test func coveredFrameGetsALargerSize() async throws {
+    let fixture = try EngineFixture()
+    // 6000 × 1000 in 256 × 256 is 1536 × 256. The catalog knows the size of one of them.
+    fixture.assets.add(1...1)
+    fixture.assets.add(2...2, pixelSize: ImageFrame(width: 6000, height: 1000))
+    fixture.maker.state.withLock {
+      $0.sizes = ["1.jpg": .init(width: 6000, height: 1000), "2.jpg": .init(width: 6000, height: 1000)]
+    }
+    let session = try fixture.session()
+    let options = ImageOptions(
+      frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFill, delivery: .highQuality)
+    for id in Int64(1)...2 {
+      let result = try await fixture.picture(id, options, in: session, as: id)
+      #expect(result.longerSide == 2048)
+    }
+    #expect(fixture.maker.rendered.count == 3, "without a known size, the first one is too small")
+    // From now on, the kept ones tell the aspect ratio.
+    for id in Int64(1)...2 { _ = try await fixture.picture(id, options, in: session, as: id + 2) }
+    #expect(fixture.maker.rendered.count == 3)
+  }
+
+  @Test func exactSizeIsMadeAndKept() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    var options = ImageOptions.square(300)
+    options.resize = .exact
+    for number in Int64(1)...2 {
+      let result = try await fixture.picture(1, options, in: session, as: number)
+      #expect(result.picture?.width == 300 && result.picture?.height == 200)
+    }
+    options.contentMode = .aspectFill
+    let covering = try await fixture.picture(1, options, in: session, as: 3)
+    #expect(covering.picture?.width == 450 && covering.picture?.height == 300)
+    #expect(fixture.maker.rendered.count == 2)
+  }
+
+  @Test func smallOriginalIsKeptOnceAndFitsEachLargerSize() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.sizes["1.jpg"] = ImageFrame(width: 90, height: 60) }
+    let session = try fixture.session()
+    for (number, side) in [256, 128, 2048].enumerated() {
+      let result = try await fixture.picture(1, .square(side), in: session, as: Int64(number + 1))
+      #expect(result.longerSide == 90 && result.picture?.isDegraded == false)
+    }
+    let full = try await fixture.picture(1, ImageOptions(delivery: .highQuality), in: session, as: 9)
+    #expect(full.longerSide == 90)
+    #expect(fixture.maker.rendered.count == 1)
+    #expect(fixture.keptFiles.count == 1)
+  }
+
+  @Test func offlinePhotoHasItsKeptPictures() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    _ = try await fixture.picture(1, .square(512), in: session, as: 1)
+    for id in Int64(1)...2 { fixture.assets.change(id) { $0.isAvailable = false } }
+    let fitting = try await fixture.picture(1, .square(512, .opportunistic), in: session, as: 2)
+    #expect(fitting.longerSide == 512 && fitting.picture?.isDegraded == false)
+    let smaller = try await fixture.picture(1, .square(2048, .opportunistic), in: session, as: 3)
+    #expect(smaller.isFinal && smaller.longerSide == 512 && smaller.picture?.isDegraded == true)
+    let larger = try await fixture.picture(1, .square(128), in: session, as: 4)
+    #expect(larger.longerSide == 512 && larger.picture?.isDegraded == false)
+    let none = try await fixture.picture(2, in: session, as: 5)
+    #expect(none.failure == .unavailable)
+    // It is back, and the failure is not remembered.
+    fixture.assets.change(2) { $0.isAvailable = true }
+    #expect(try await fixture.picture(2, in: session, as: 6).longerSide == 256)
+    fixture.assets.failOpening(1, .offline)
+    #expect(try await fixture.picture(1, .square(1024), in: session, as: 7).picture?.isDegraded == true)
+  }
+
+  @Test func failureIsRememberedByRevision() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.failures["1.jpg"] = .failed(.unreadable, message: "the file is cut off") }
+    let session = try fixture.session()
+    for number in Int64(1)...3 {
+      let result = try await fixture.picture(1, .square(Int(number) * 100), in: session, as: number)
+      #expect(result.failure == .unreadable)
+    }
+    #expect(fixture.maker.rendered.count == 1)
+    #expect(fixture.engine.statistics().failed == 3)
+    fixture.maker.state.withLock { $0.failures = [:] }
+    fixture.assets.change(1) { $0.revision = "r2" }
+    let result = try await fixture.picture(1, in: session, as: 4)
+    #expect(result.longerSide == 256 && result.picture?.revision == "r2")
+  }
+
+  @Test(arguments: [
+    (PictureMaking.failed(.unsupported, message: "no decoder"), PictureFailureKind.unsupported),
+    (.failed(.tooLarge, message: "too many pixels"), .tooLarge),
+    (.failed(.outOfMemory, message: "no memory"), .unreadable), (.blamed("it crashed"), .unreadable),
+    (.unavailable(.unsupported, "photod-images is not installed"), .unsupported),
+  ])
+  func failureOfTheDecoderIsReported(_ making: PictureMaking, _ kind: PictureFailureKind) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.failures["1.jpg"] = making }
+    let session = try fixture.session()
+    #expect(try await fixture.picture(1, in: session, as: 1).failure == kind)
+    fixture.maker.state.withLock { $0.failures = [:] }
+    fixture.clock.advance(61)
+    let again = try await fixture.picture(1, in: session, as: 2)
+    // A decoder may be installed meanwhile. A file does not get better.
+    #expect((again.failure == nil) == (kind == .unsupported))
+  }
+
+  @Test func pictureIsMadeAgainIfTheAssetChangesMeanwhile() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      state.onMade = { [assets = fixture.assets] _ in
+        assets.change(1) { if $0.revision == "r1" { $0.revision = "r2" } }
+      }
+    }
+    let result = try await fixture.picture(1, in: session, as: 1)
+    #expect(result.picture?.revision == "r2")
+    #expect(fixture.maker.rendered.count == 2)
+    // If it changes again and again, the picture of the second try is sent.
+    fixture.maker.state.withLock { state in
+      state.onMade = { [assets = fixture.assets] _ in assets.change(1) { $0.revision += "+" } }
+    }
+    let other = try await fixture.picture(1, .square(128), in: session, as: 2)
+    #expect(other.picture?.revision == "r2+")
+    #expect(fixture.maker.rendered.count == 4)
+  }
+
+  @Test func assetThatIsDeletedMeanwhileIsNoAsset() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      state.onMade = { [assets = fixture.assets] _ in assets.remove(1) }
+    }
+    #expect(try await fixture.picture(1, in: session, as: 1).failure == .noSuchAsset)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.isEmpty)
+  }
+
+  @Test func sessionWithDataGetsNoPaths() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session(wantsData: true)
+    fixture.maker.state.withLock { $0.byteCount = 256 << 10 }
+    let small = try await fixture.picture(1, in: session, as: 1)
+    guard case .data(let bytes) = small.picture?.content else {
+      Issue.record("no data")
+      return
+    }
+    #expect(bytes.count == 256 << 10)
+    fixture.maker.state.withLock { $0.byteCount = 700_000 }
+    let large = try await fixture.picture(2, in: session, as: 2)
+    guard case .stored(let imageID) = large.picture?.content else {
+      Issue.record("no imageID")
+      return
+    }
+    fixture.clock.advance(60)
+    let (first, total) = try session.readImage(imageID, offset: 0)
+    let (rest, _) = try session.readImage(imageID, offset: first.count)
+    #expect(total == 700_000 && first.count == 512 << 10 && first.count + rest.count == total)
+    #expect(PictureHeader(first[...])?.size.width == 256)
+    #expect(throws: ImageRequestError.noSuchImage) { try session.readImage("no", offset: 0) }
+    fixture.clock.advance(1)
+    #expect(throws: ImageRequestError.noSuchImage) { try session.readImage(imageID, offset: 0) }
+  }
+
+  @Test func otherFilesOfAnAssetAreShown() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.assets.change(1) { asset in
+      for name in ["edited", "raw"] {
+        asset.files.append(
+          ImageFile(
+            index: asset.files.count, path: Array("/photos/\(name)".utf8), contentType: "image/jpeg", byteCount: 5,
+            kind: .adjustedPhoto))
+      }
+      asset.orientation = 6
+      asset.currentFile = 1
+      asset.originalFile = 0
+    }
+    let session = try fixture.session()
+    var options = ImageOptions.thumbnail
+    _ = try await fixture.picture(1, options, in: session, as: 1)
+    options.version = .original
+    _ = try await fixture.picture(1, options, in: session, as: 2)
+    options.resource = 2
+    _ = try await fixture.picture(1, options, in: session, as: 3)
+    #expect(fixture.maker.renderedNames == ["edited", "1.jpg", "raw"])
+    #expect(fixture.maker.rendered.map(\.orientation) == [0, 6, 0])
+    options.resource = 3
+    #expect(try await fixture.picture(1, options, in: session, as: 4).failure == .unreadable)
+  }
+}
