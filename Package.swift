@@ -12,6 +12,7 @@ let package = Package(
     .executable(name: "photoctl", targets: ["photoctl"]),
     .executable(name: "photod-watch", targets: ["photod-watch"]),
     .executable(name: "photod-extract", targets: ["photod-extract"]),
+    .executable(name: "photod-image", targets: ["photod-image"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -142,6 +143,10 @@ let package = Package(
         "CDescriptorPassing", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel",
         "WatchRecords",
       ]),
+    .executableTarget(
+      name: "photod-image",
+      dependencies: ["CDescriptorPassing", "CImageDecoders", "CSandbox", "ImageRecords", "WatchRecords"],
+      exclude: ["COPYING"]),
 
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
@@ -153,6 +158,12 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
     .target(name: "CWatchShim"),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+    .target(
+      name: "CImageDecoders", dependencies: ["CHeif", "CVips"],
+      // The .pc file of LibRaw has options of the compiler that SwiftPM refuses.
+      linkerSettings: [.linkedLibrary("raw"), .linkedLibrary("jxl")]),
 
     // Tests
     .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),

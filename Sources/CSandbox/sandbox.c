@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 #define _GNU_SOURCE
 #include "sandbox.h"
 
@@ -41,11 +42,10 @@ static int limit(int resource, rlim_t most) {
   return setrlimit(resource, &limits);
 }
 
-static int set_limits(void) {
+static int set_limits(rlim_t addresses) {
   // 32 descriptors of files, the socket and the standard ones.
   if (limit(RLIMIT_NOFILE, 64) || limit(RLIMIT_CORE, 0)) return -1;
-  // The reader needs some megabytes. The rest is for the address space that the runtime reserves without using it.
-  return limit(RLIMIT_AS, (rlim_t)1 << 30);
+  return limit(RLIMIT_AS, addresses);
 }
 
 // MARK: Landlock
@@ -119,55 +119,83 @@ static int restrict_paths(void) {
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 4), LOAD_ARGUMENT(n),                                   \
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bit, 1, 0), ALLOW, REFUSE
 
-static int filter_calls(int socket) {
-  struct sock_filter filter[] = {
-      LOAD(arch),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-      ANSWER(SECCOMP_RET_KILL_PROCESS),
-      LOAD(nr),
-      // The most frequent calls come first, because the filter is a list.
-      ALLOW_CALL(pread64),
-      ALLOW_CALL(close),
-      ALLOW_CALL_WITH(recvmsg, 0, (unsigned)socket),
-      ALLOW_CALL_WITH(sendto, 0, (unsigned)socket),
-      ALLOW_CALL_WITH(write, 0, STDERR_FILENO),
-      ALLOW_CALL_WITHOUT(mmap, 2, PROT_EXEC),
-      ALLOW_CALL_WITHOUT(mprotect, 2, PROT_EXEC),
-      ALLOW_CALL(munmap),
-      ALLOW_CALL(mremap),
-      ALLOW_CALL(madvise),
-      ALLOW_CALL(brk),
-      ALLOW_CALL(futex),
-      // The time limit of a process that outlives photod.
-      ALLOW_CALL(setitimer),
+// The flags of pthread_create(3) of glibc. musl adds CLONE_DETACHED, which Linux ignores.
+#define THREAD_FLAGS                                                                                        \
+  (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |          \
+   CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+// The beginning of each filter. The most frequent calls come first, because the filter is a list.
+#define COMMON_CALLS(socket)                                                                                \
+  LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL_PROCESS),      \
+      LOAD(nr), ALLOW_CALL(pread64), ALLOW_CALL(close), ALLOW_CALL_WITH(recvmsg, 0, (unsigned)socket),        \
+      ALLOW_CALL_WITH(sendto, 0, (unsigned)socket), ALLOW_CALL_WITH(write, 0, STDERR_FILENO),                 \
+      ALLOW_CALL_WITHOUT(mmap, 2, PROT_EXEC), ALLOW_CALL_WITHOUT(mprotect, 2, PROT_EXEC), ALLOW_CALL(munmap), \
+      ALLOW_CALL(mremap), ALLOW_CALL(madvise), ALLOW_CALL(brk), ALLOW_CALL(futex),                            \
+      /* The time limit of a process that outlives photod. */                                                 \
+      ALLOW_CALL(setitimer), ALLOW_ALARM ALLOW_CALL(clock_gettime), ALLOW_CALL(getrandom),                    \
+      ALLOW_CALL(rt_sigreturn), ALLOW_CALL(rt_sigprocmask), ALLOW_CALL(sched_yield),                          \
+      ALLOW_CALL(restart_syscall),                                                                            \
+      /* A fatal signal that the process sends to itself ends it with that signal. */                         \
+      ALLOW_CALL_WITH(tgkill, 0, (unsigned)getpid()), ALLOW_CALL(getpid), ALLOW_CALL(gettid),                 \
+      ALLOW_CALL(exit), ALLOW_CALL(exit_group)
+
 #ifdef __NR_alarm
-      ALLOW_CALL(alarm),
+#define ALLOW_ALARM ALLOW_CALL(alarm),
+#else
+#define ALLOW_ALARM
 #endif
-      ALLOW_CALL(clock_gettime),
-      ALLOW_CALL(getrandom),
-      ALLOW_CALL(rt_sigreturn),
-      ALLOW_CALL(rt_sigprocmask),
-      ALLOW_CALL(sched_yield),
-      ALLOW_CALL(restart_syscall),
-      // A fatal signal that the process sends to itself ends it with that signal.
-      ALLOW_CALL_WITH(tgkill, 0, (unsigned)getpid()),
-      ALLOW_CALL(getpid),
-      ALLOW_CALL(gettid),
-      ALLOW_CALL(exit),
-      ALLOW_CALL(exit_group),
-      REFUSE,
-  };
-  struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+
+// The filter holds for all threads, including those that the libraries have begun already.
+static int install(struct sock_filter *filter, size_t count) {
+  struct sock_fprog program = {(unsigned short)count, filter};
+  long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  // A positive number is a thread that can't take over the filter.
+  if (result > 0) errno = EBUSY;
+  return result == 0 ? 0 : -1;
 }
 
-enum sandbox_step sandbox_enter(int socket) {
-  if (set_limits()) return SANDBOX_LIMITS;
+static int filter_calls_of_reader(int socket) {
+  struct sock_filter filter[] = {COMMON_CALLS(socket), REFUSE};
+  return install(filter, sizeof filter / sizeof filter[0]);
+}
+
+static int filter_calls_of_decoder(int socket) {
+  struct sock_filter filter[] = {
+      COMMON_CALLS(socket),
+      // Threads, but no processes. clone3(2) has its flags in memory, which a filter can't read. The C library falls back
+      // to clone(2) if it does not exist.
+      ALLOW_CALL_WITH(clone, 0, THREAD_FLAGS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone3, 0, 1),
+      ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
+      ALLOW_CALL(set_robust_list),
+#ifdef __NR_rseq
+      ALLOW_CALL(rseq),
+#endif
+      ALLOW_CALL_WITH(prctl, 0, PR_SET_NAME),
+      // The libraries ask for the number of processors.
+      ALLOW_CALL(sched_getaffinity),
+      ALLOW_CALL(fstat),
+      REFUSE,
+  };
+  return install(filter, sizeof filter / sizeof filter[0]);
+}
+
+static enum sandbox_step enter(rlim_t addresses, int (*filter_calls)(int), int socket) {
+  if (set_limits(addresses)) return SANDBOX_LIMITS;
   // Without this, a filter needs a privilege, and a set-user-ID program could still give one.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) return SANDBOX_PRIVILEGES;
   if (restrict_paths()) return SANDBOX_LANDLOCK;
   if (filter_calls(socket)) return SANDBOX_SECCOMP;
   return SANDBOX_DONE;
+}
+
+enum sandbox_step sandbox_enter(int socket) {
+  // The reader needs some megabytes. The rest is for the address space that the runtime reserves without using it.
+  return enter((rlim_t)1 << 30, filter_calls_of_reader, socket);
+}
+
+enum sandbox_step sandbox_enter_as_decoder(int socket) {
+  return enter((rlim_t)2 << 30, filter_calls_of_decoder, socket);
 }
 
 // MARK: Actions that are still possible

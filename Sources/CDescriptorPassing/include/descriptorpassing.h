@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+//
 // Descriptors that travel with bytes over a Unix socket (SCM_RIGHTS, unix(7)). Swift does not import the macros of cmsg(3).
 #ifndef PHOTOD_DESCRIPTORPASSING_H
 #define PHOTOD_DESCRIPTORPASSING_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
+//
 // Gives up the rights of a process that reads untrusted files: paths, network, programs, other processes.
 #ifndef PHOTOD_SANDBOX_H
 #define PHOTOD_SANDBOX_H
@@ -25,6 +27,13 @@ enum sandbox_step {
 ///
 /// Returns SANDBOX_DONE, or the step that failed, with errno. Then nothing may be read.
 enum sandbox_step sandbox_enter(int socket);
+
+/// The same for a process that decodes pictures. It differs in these points:
+///
+/// - It may have 2 GiB of addresses. libheif hangs with fewer.
+/// - It may begin threads, because libvips and the decoders of HEIC and AVIF need them. It may not begin processes.
+/// - It may ask for the size of an open file, and name its threads.
+enum sandbox_step sandbox_enter_as_decoder(int socket);
 
 /// Tries one thing that the sandbox forbids. Returns its name, and its errno in `*error`, which is 0 if it was possible.
 /// Returns NULL after the last one. It is for tests.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "internal.h"
+
+#include <libheif/heif.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct imagedecoders_heif {
+  struct heif_context *context;
+  struct heif_image_handle *primary;
+  /// NULL if there is none.
+  struct heif_image_handle *thumbnail;
+};
+
+static enum imagedecoders_result fail_of_heif(struct heif_error error) {
+  enum imagedecoders_result result = IMAGEDECODERS_DAMAGED;
+  switch (error.code) {
+  case heif_error_Unsupported_feature:
+  case heif_error_Unsupported_filetype: result = IMAGEDECODERS_UNSUPPORTED; break;
+  case heif_error_Memory_allocation_error: result = IMAGEDECODERS_NO_MEMORY; break;
+  default: break;
+  }
+  return imagedecoders_fail(result, "libheif: %s", error.message ? error.message : "no reason given");
+}
+
+enum imagedecoders_result imagedecoders_heif_open(
+    const void *bytes, size_t count, struct imagedecoders_heif **file, int *width, int *height) {
+  struct imagedecoders_heif *opened = calloc(1, sizeof *opened);
+  if (!opened) return imagedecoders_fail(IMAGEDECODERS_NO_MEMORY, "the file can't be opened");
+  opened->context = heif_context_alloc();
+  // Tiles are decoded one after another, as each process has one core.
+  heif_context_set_max_decoding_threads(opened->context, 0);
+  struct heif_error error = heif_context_read_from_memory_without_copy(opened->context, bytes, count, NULL);
+  if (error.code == heif_error_Ok) error = heif_context_get_primary_image_handle(opened->context, &opened->primary);
+  if (error.code != heif_error_Ok) {
+    // The message belongs to the context.
+    enum imagedecoders_result result = fail_of_heif(error);
+    imagedecoders_heif_close(opened);
+    return result;
+  }
+  *width = heif_image_handle_get_width(opened->primary);
+  *height = heif_image_handle_get_height(opened->primary);
+  *file = opened;
+  return IMAGEDECODERS_DONE;
+}
+
+void imagedecoders_heif_close(struct imagedecoders_heif *file) {
+  if (file->thumbnail) heif_image_handle_release(file->thumbnail);
+  if (file->primary) heif_image_handle_release(file->primary);
+  heif_context_free(file->context);
+  free(file);
+}
+
+enum imagedecoders_result imagedecoders_heif_thumbnail(struct imagedecoders_heif *file, int *width, int *height) {
+  enum { MOST = 16 };
+  heif_item_id ids[MOST];
+  int count = heif_image_handle_get_list_of_thumbnail_IDs(file->primary, ids, MOST);
+  for (int index = 0; index < count; index++) {
+    struct heif_image_handle *handle = NULL;
+    if (heif_image_handle_get_thumbnail(file->primary, ids[index], &handle).code != heif_error_Ok) continue;
+    if (file->thumbnail && heif_image_handle_get_width(handle) <= heif_image_handle_get_width(file->thumbnail)) {
+      heif_image_handle_release(handle);
+    } else {
+      if (file->thumbnail) heif_image_handle_release(file->thumbnail);
+      file->thumbnail = handle;
+    }
+  }
+  if (!file->thumbnail) return imagedecoders_fail(IMAGEDECODERS_ABSENT, "the file has no thumbnail");
+  *width = heif_image_handle_get_width(file->thumbnail);
+  *height = heif_image_handle_get_height(file->thumbnail);
+  return IMAGEDECODERS_DONE;
+}
+
+static void read_colors(const struct heif_image_handle *handle, struct imagedecoders_colors *colors) {
+  *colors = (struct imagedecoders_colors){.primaries = 2, .transfer = 2};
+  struct heif_color_profile_nclx *numbers = NULL;
+  if (heif_image_handle_get_nclx_color_profile(handle, &numbers).code == heif_error_Ok && numbers) {
+    colors->primaries = (int)numbers->color_primaries;
+    colors->transfer = (int)numbers->transfer_characteristics;
+    heif_nclx_color_profile_free(numbers);
+  }
+  size_t count = heif_image_handle_get_raw_color_profile_size(handle);
+  if (count == 0 || count > 8u << 20) return;
+  colors->profile = malloc(count);
+  if (!colors->profile) return;
+  colors->profile_count = count;
+  if (heif_image_handle_get_raw_color_profile(handle, colors->profile).code != heif_error_Ok) {
+    free(colors->profile);
+    colors->profile = NULL;
+  }
+}
+
+enum imagedecoders_result imagedecoders_heif_decode(
+    struct imagedecoders_heif *file, int is_thumbnail, struct imagedecoders_pixels *pixels,
+    struct imagedecoders_colors *colors) {
+  struct heif_image_handle *handle = is_thumbnail ? file->thumbnail : file->primary;
+  // A thumbnail often has no colour profile of its own.
+  read_colors(file->primary, colors);
+  int is_wide =
+      (colors->transfer == 16 || colors->transfer == 18) && heif_image_handle_get_luma_bits_per_pixel(handle) > 8;
+  int has_alpha = !is_wide && heif_image_handle_has_alpha_channel(handle);
+  struct heif_decoding_options *options = heif_decoding_options_alloc();
+  if (!is_wide) options->convert_hdr_to_8bit = 1;
+  struct heif_image *image = NULL;
+  struct heif_error error = heif_decode_image(
+      handle, &image, heif_colorspace_RGB,
+      is_wide ? heif_chroma_interleaved_RRGGBB_LE
+              : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB,
+      options);
+  heif_decoding_options_free(options);
+  enum imagedecoders_result result = error.code == heif_error_Ok ? IMAGEDECODERS_DONE : fail_of_heif(error);
+  if (result == IMAGEDECODERS_DONE) {
+    int stride = 0;
+    const uint8_t *rows = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
+    *pixels = (struct imagedecoders_pixels){
+        heif_image_get_width(image, heif_channel_interleaved), heif_image_get_height(image, heif_channel_interleaved),
+        has_alpha ? IMAGEDECODERS_RGBA : IMAGEDECODERS_RGB,
+        is_wide ? heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved) : 8, NULL, 0};
+    result = rows ? imagedecoders_allocate(pixels) : imagedecoders_fail(IMAGEDECODERS_DAMAGED, "there are no pixels");
+    if (result == IMAGEDECODERS_DONE) {
+      size_t row = pixels->count / (size_t)pixels->height;
+      for (size_t y = 0; y < (size_t)pixels->height; y++) memcpy(pixels->bytes + row * y, rows + (size_t)stride * y, row);
+    }
+  }
+  if (image) heif_image_release(image);
+  if (result != IMAGEDECODERS_DONE) {
+    free(colors->profile);
+    colors->profile = NULL;
+  }
+  return result;
+}

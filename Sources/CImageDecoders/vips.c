@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "internal.h"
+
+#include <libheif/heif.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vips/vips.h>
+#include <vips/vector.h>
+
+/// Warnings of the libraries quote the file, which may be hostile. Errors that end the process are still printed.
+static void ignore_log(const char *domain, GLogLevelFlags level, const char *text, void *data) {
+  (void)domain, (void)level, (void)text, (void)data;
+}
+
+enum imagedecoders_result imagedecoders_start(void) {
+  // Each arena of malloc reserves 64 MiB of addresses, and libvips has several threads.
+  mallopt(M_ARENA_MAX, 2);
+  g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_INFO | G_LOG_LEVEL_MESSAGE, ignore_log, NULL);
+  if (VIPS_INIT("photod-image")) return imagedecoders_fail(IMAGEDECODERS_UNSUPPORTED, "%s", vips_error_buffer());
+  vips_block_untrusted_set(TRUE);
+  // HEIF is decoded by libheif itself. libvips calls OpenJPEG untrusted, but it has no way around the sandbox.
+  vips_operation_block_set("VipsForeignLoadHeif", TRUE);
+  vips_operation_block_set("VipsForeignLoadJp2k", FALSE);
+  vips_cache_set_max(0);
+  vips_concurrency_set(1);
+  // The run-time compiler needs memory that is writable and executable, which the sandbox forbids.
+  vips_vector_set_enabled(FALSE);
+  struct heif_error error = heif_init(NULL);
+  if (error.code != heif_error_Ok) return imagedecoders_fail(IMAGEDECODERS_UNSUPPORTED, "libheif: %s", error.message);
+  return IMAGEDECODERS_DONE;
+}
+
+const char *imagedecoders_format(unsigned number) {
+  // LibRaw, libjxl and our own readers are always there. libvips and libheif are built with decoders or without.
+  static const struct {
+    const char *name;
+    const char *loader;
+    enum heif_compression_format compression;
+  } formats[] = {
+      {"image/jpeg", "jpegload_buffer", 0},
+      {"image/png", "pngload_buffer", 0},
+      {"image/webp", "webpload_buffer", 0},
+      {"image/gif", "gifload_buffer", 0},
+      {"image/tiff", "tiffload_buffer", 0},
+      {"image/jp2", "jp2kload_buffer", 0},
+      {"image/heic", NULL, heif_compression_HEVC},
+      {"image/avif", NULL, heif_compression_AV1},
+      {"image/jxl", NULL, 0},
+      {"image/vnd.adobe.photoshop", NULL, 0},
+      {"image/bmp", NULL, 0},
+      {"image/x-adobe-dng", NULL, 0},
+  };
+  for (size_t index = 0; index < sizeof formats / sizeof formats[0]; index++) {
+    if (formats[index].loader && !vips_type_find("VipsOperation", formats[index].loader)) continue;
+    if (formats[index].compression && !heif_have_decoder_for_format(formats[index].compression)) continue;
+    if (number-- == 0) return formats[index].name;
+  }
+  return NULL;
+}
+
+/// The messages of libvips end with a line break, and may have several lines. The last one has the cause.
+static enum imagedecoders_result fail_of_vips(void) {
+  char *text = vips_error_buffer_copy();
+  int is_memory = strstr(text, "out of memory") != NULL || strstr(text, "unable to allocate") != NULL;
+  int is_unknown = strstr(text, "not in a known format") != NULL || strstr(text, "operation is blocked") != NULL;
+  for (char *byte = text; *byte; byte++) {
+    if (*byte == '\n') *byte = byte[1] ? ';' : 0;
+  }
+  enum imagedecoders_result result =
+      is_memory ? IMAGEDECODERS_NO_MEMORY : is_unknown ? IMAGEDECODERS_UNSUPPORTED : IMAGEDECODERS_DAMAGED;
+  imagedecoders_fail(result, "%s", text);
+  g_free(text);
+  return result;
+}
+
+enum imagedecoders_result imagedecoders_read_header(
+    const void *bytes, size_t count, struct imagedecoders_header *header) {
+  VipsImage *image = vips_image_new_from_buffer(bytes, count, "", NULL);
+  if (!image) return fail_of_vips();
+  header->width = vips_image_get_width(image);
+  header->height = vips_image_get_height(image);
+  header->orientation = vips_image_get_orientation(image);
+  header->has_several_scans = vips_image_get_typeof(image, "jpeg-multiscan") != 0;
+  g_object_unref(image);
+  return IMAGEDECODERS_DONE;
+}
+
+/// Takes over one reference of the image. Converts what is not sRGB yet, and copies the pixels into memory.
+static enum imagedecoders_result finish(VipsImage *image, struct imagedecoders_pixels *result) {
+  VipsImage *owner = vips_image_new();
+  VipsImage **steps = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
+  VipsImage *last = image;
+  enum imagedecoders_result failure = IMAGEDECODERS_DONE;
+  if (vips_image_get_interpretation(last) != VIPS_INTERPRETATION_sRGB || vips_image_get_bands(last) < 3) {
+    if (vips_colourspace(last, &steps[0], VIPS_INTERPRETATION_sRGB, NULL)) goto failed;
+    last = steps[0];
+  }
+  if (vips_image_get_format(last) != VIPS_FORMAT_UCHAR) {
+    if (vips_cast(last, &steps[1], VIPS_FORMAT_UCHAR, NULL)) goto failed;
+    last = steps[1];
+  }
+  if (vips_image_get_bands(last) > 4) {
+    if (vips_extract_band(last, &steps[2], 0, "n", 4, NULL)) goto failed;
+    last = steps[2];
+  }
+  int bands = vips_image_get_bands(last);
+  if (bands < 3) {
+    failure = imagedecoders_fail(IMAGEDECODERS_UNSUPPORTED, "the picture has %d channels", bands);
+    goto failed;
+  }
+  *result = (struct imagedecoders_pixels){
+      vips_image_get_width(last), vips_image_get_height(last), bands == 3 ? IMAGEDECODERS_RGB : IMAGEDECODERS_RGBA, 8,
+      NULL, 0};
+  // GLib's memory is that of malloc.
+  result->bytes = vips_image_write_to_memory(last, &result->count);
+  if (!result->bytes) goto failed;
+  g_object_unref(owner);
+  g_object_unref(image);
+  return IMAGEDECODERS_DONE;
+failed:
+  if (failure == IMAGEDECODERS_DONE) failure = fail_of_vips();
+  g_object_unref(owner);
+  g_object_unref(image);
+  return failure;
+}
+
+enum imagedecoders_result imagedecoders_decode(
+    const void *bytes, size_t count, int width, int height, struct imagedecoders_pixels *result) {
+  VipsImage *image = NULL;
+  if (!vips_thumbnail_buffer(
+          (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
+          "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL)) {
+    enum imagedecoders_result done = finish(image, result);
+    if (done != IMAGEDECODERS_DAMAGED) return done;
+  } else {
+    fail_of_vips();
+  }
+  // The profile may be damaged, although the picture is not.
+  VipsImage *whole = vips_image_new_from_buffer(bytes, count, "", "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  if (!whole) return fail_of_vips();
+  if (!vips_image_get_typeof(whole, VIPS_META_ICC_NAME)) {
+    g_object_unref(whole);
+    return IMAGEDECODERS_DAMAGED;
+  }
+  vips_error_clear();
+  VipsImage *plain = NULL;
+  int failed = vips_copy(whole, &plain, NULL);
+  g_object_unref(whole);
+  if (failed) return fail_of_vips();
+  vips_image_remove(plain, VIPS_META_ICC_NAME);
+  failed = vips_thumbnail_image(
+      plain, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
+  g_object_unref(plain);
+  return failed ? fail_of_vips() : finish(image, result);
+}
+
+/// The image refers to the pixels.
+static VipsImage *image_of(const struct imagedecoders_pixels *pixels) {
+  VipsImage *image = vips_image_new_from_memory(
+      pixels->bytes, pixels->count, pixels->width, pixels->height, imagedecoders_bands(pixels->model),
+      pixels->bits > 8 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR);
+  if (!image) return NULL;
+  int is_wide = pixels->bits > 8;
+  switch (pixels->model) {
+  case IMAGEDECODERS_GREY:
+  case IMAGEDECODERS_GREY_ALPHA:
+    image->Type = is_wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
+    break;
+  case IMAGEDECODERS_RGB:
+  case IMAGEDECODERS_RGBA:
+    image->Type = is_wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;
+    break;
+  case IMAGEDECODERS_CMYK: image->Type = VIPS_INTERPRETATION_CMYK; break;
+  }
+  return image;
+}
+
+static enum imagedecoders_result convert(
+    const struct imagedecoders_pixels *pixels, const uint8_t *profile, size_t profile_count, const char *fallback,
+    int width, int height, struct imagedecoders_pixels *result) {
+  VipsImage *image = image_of(pixels);
+  if (!image) return fail_of_vips();
+  if (profile) vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, profile_count);
+  VipsImage *scaled = NULL;
+  int failed = fallback
+      ? vips_thumbnail_image(
+            image, &scaled, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, "import_profile",
+            fallback, "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, NULL)
+      : vips_thumbnail_image(
+            image, &scaled, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, "export_profile",
+            "srgb", "intent", VIPS_INTENT_RELATIVE, NULL);
+  enum imagedecoders_result done = failed ? fail_of_vips() : finish(scaled, result);
+  g_object_unref(image);
+  return done;
+}
+
+enum imagedecoders_result imagedecoders_convert(
+    const struct imagedecoders_pixels *pixels, const struct imagedecoders_colors *colors, int width, int height,
+    struct imagedecoders_pixels *result) {
+  if (colors->profile) {
+    enum imagedecoders_result done =
+        convert(pixels, colors->profile, colors->profile_count, NULL, width, height, result);
+    if (done != IMAGEDECODERS_DAMAGED) return done;
+  }
+  // 11 and 12 are the primaries of DCI P3 and Display P3. libvips has the profile of the latter.
+  const char *fallback = !colors->profile && (colors->primaries == 12 || colors->primaries == 11) ? "p3" : NULL;
+  return convert(pixels, NULL, 0, fallback, width, height, result);
+}
+
+enum imagedecoders_result imagedecoders_scale(
+    const struct imagedecoders_pixels *pixels, int width, int height, struct imagedecoders_pixels *result) {
+  VipsImage *image = image_of(pixels);
+  if (!image) return fail_of_vips();
+  VipsImage *scaled = NULL;
+  int failed =
+      vips_resize(image, &scaled, (double)width / pixels->width, "vscale", (double)height / pixels->height, NULL);
+  if (failed) {
+    g_object_unref(image);
+    return fail_of_vips();
+  }
+  *result = *pixels;
+  result->width = vips_image_get_width(scaled);
+  result->height = vips_image_get_height(scaled);
+  result->bytes = vips_image_write_to_memory(scaled, &result->count);
+  g_object_unref(scaled);
+  g_object_unref(image);
+  return result->bytes ? IMAGEDECODERS_DONE : fail_of_vips();
+}
+
+enum imagedecoders_result imagedecoders_encode(
+    const struct imagedecoders_pixels *pixels, struct imagedecoders_area area, int orientation, int quality,
+    uint8_t **bytes, size_t *count) {
+  // An image from memory has no metadata.
+  VipsImage *image = image_of(pixels);
+  if (!image) return fail_of_vips();
+  VipsImage *owner = vips_image_new();
+  VipsImage **steps = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
+  VipsImage *last = image;
+  enum imagedecoders_result result = IMAGEDECODERS_DONE;
+  if (area.left || area.top || area.width != pixels->width || area.height != pixels->height) {
+    if (vips_extract_area(last, &steps[0], area.left, area.top, area.width, area.height, NULL)) goto failed;
+    last = steps[0];
+  }
+  if (quality && vips_image_hasalpha(last)) {
+    VipsArrayDouble *white = vips_array_double_newv(3, 255.0, 255.0, 255.0);
+    int failed = vips_flatten(last, &steps[1], "background", white, NULL);
+    vips_area_unref(VIPS_AREA(white));
+    if (failed) goto failed;
+    last = steps[1];
+  }
+  if (orientation > 1) {
+    if (vips_copy(last, &steps[2], NULL)) goto failed;
+    vips_image_set_int(steps[2], VIPS_META_ORIENTATION, orientation);
+    VipsImage *rotated = NULL;
+    if (vips_autorot(steps[2], &rotated, NULL)) goto failed;
+    g_object_unref(steps[2]);
+    steps[2] = rotated;
+    last = rotated;
+  }
+  void *made = NULL;
+  size_t made_count = 0;
+  if (quality ? vips_jpegsave_buffer(last, &made, &made_count, "Q", quality, "strip", TRUE, NULL)
+              : vips_pngsave_buffer(last, &made, &made_count, "strip", TRUE, NULL))
+    goto failed;
+  *bytes = made;
+  *count = made_count;
+  g_object_unref(owner);
+  g_object_unref(image);
+  return IMAGEDECODERS_DONE;
+failed:
+  result = fail_of_vips();
+  g_object_unref(owner);
+  g_object_unref(image);
+  return result;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CImageDecoders
+import Glibc
+
+/// A file in memory that this process may change. The file itself never changes.
+///
+/// Small files are read, so that an error of the disk is an error. Large ones are mapped, because often only a small part
+/// of them is needed. If a mapped file shrinks, SIGBUS ends this process, and photod begins another.
+final class LoadedFile {
+  /// Files up to this size are read.
+  private static let largestRead = 64 << 20
+
+  private let memory: UnsafeMutableRawBufferPointer
+  private let isMapped: Bool
+  /// Whether this is the whole file.
+  let isWhole: Bool
+
+  /// - Parameter most: how many bytes are needed. Nil means the whole file.
+  init(descriptor: Int32, most: Int? = nil) throws(PictureError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw PictureError(.unreadable, "this is no regular file") }
+    let size = Int(status.st_size)
+    guard size > 0 else { throw PictureError(.unreadable, "the file is empty") }
+    let count = min(size, most ?? size)
+    isMapped = count > Self.largestRead
+    if isMapped {
+      let mapped = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)
+      guard let mapped, mapped != MAP_FAILED else {
+        throw PictureError(
+          errno == ENOMEM ? .outOfMemory : .unreadable, "a file of \(count) bytes can't be mapped: \(describe(errno))")
+      }
+      memory = UnsafeMutableRawBufferPointer(start: mapped, count: count)
+      isWhole = count == size
+    } else {
+      guard let start = malloc(count) else { throw PictureError(.outOfMemory, "the file has \(count) bytes") }
+      var done = 0
+      while done < count {
+        let number = pread(descriptor, start + done, count - done, off_t(done))
+        if number < 0, errno == EINTR { continue }
+        guard number >= 0 else {
+          let error = errno
+          free(start)
+          throw PictureError(.unreadable, "the file can't be read: \(describe(error))")
+        }
+        // Another program has cut the file off.
+        if number == 0 { break }
+        done += number
+      }
+      memory = UnsafeMutableRawBufferPointer(start: start, count: done)
+      isWhole = count == size
+    }
+  }
+
+  deinit {
+    if isMapped {
+      munmap(memory.baseAddress, memory.count)
+    } else {
+      free(memory.baseAddress)
+    }
+  }
+
+  var view: ByteView { ByteView(UnsafeRawBufferPointer(memory), owner: self) }
+
+  /// Changes one byte in memory.
+  func set(_ byte: UInt8, at offset: Int) { memory[offset] = byte }
+}

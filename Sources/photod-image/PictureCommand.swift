@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CDescriptorPassing
+import Glibc
+import ImageRecords
+import WatchRecords
+
+/// Makes one picture for a person. The file is decoded by another process of this program, which has no rights.
+struct PictureCommand {
+  let path: String
+  let output: String
+  /// The longer side, in pixels. Nil means the picture's own size.
+  let size: UInt32?
+  let isEmbedded: Bool
+
+  /// - Returns: the exit status: 0 if the picture was made, 65 if the file gives none (EX_DATAERR).
+  func run() throws(StartError) -> Int32 {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw StartError(message: "\(path) can't be opened: \(describe(errno))") }
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw StartError(message: "no socket pair can be made: \(describe(errno))")
+    }
+    let child = try start(socket: pair[1])
+    close(pair[1])
+    let (failure, bytes) = try converse(pair[0], descriptor)
+    close(pair[0])
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    if let failure {
+      complain("\(path): \(failure)")
+      return 65
+    }
+    let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw StartError(message: "\(output) can't be written: \(describe(errno))") }
+    defer { close(file) }
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { write(file, $0.baseAddress! + done, $0.count - done) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StartError(message: "\(output) can't be written: \(describe(errno))") }
+      done += count
+    }
+    return 0
+  }
+
+  /// Starts this program again, with the socket as descriptor 3.
+  private func start(socket: Int32) throws(StartError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, socket, 3)
+    let arguments: [String] = ["photod-image", "--fd", "3"]
+    var words = arguments.map { strdup($0) }
+    defer { for word in words { free(word) } }
+    words.append(nil)
+    var child: pid_t = 0
+    let number = posix_spawn(&child, "/proc/self/exe", &actions, nil, &words, environ)
+    guard number == 0 else { throw StartError(message: "no process can be started: \(describe(number))") }
+    return child
+  }
+
+  /// Sends the request, and reads its answer.
+  /// - Returns: the reason why there is no picture, or its bytes.
+  private func converse(_ socket: Int32, _ descriptor: Int32) throws(StartError) -> (failure: String?, bytes: [UInt8]) {
+    let name = Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed())
+    let frame = size.map { PictureFrame(width: $0, height: $0) }
+    let request = PictureRequest(
+      name: name, contentType: Self.contentType(name), kind: isEmbedded ? .embedded : .rendered, frame: frame,
+      maximumPixels: 300_000_000, maximumBytes: 1 << 30)
+    var outgoing = ImageStream.greeting
+    ImageStream.append(request, to: &outgoing)
+    guard descriptorpassing_send(socket, outgoing, outgoing.count, [descriptor], 1) == outgoing.count else {
+      throw StartError(message: "the request can't be sent: \(describe(errno))")
+    }
+    var frames = ImageStream.assembler()
+    var (bytes, expected): ([UInt8], Int) = ([], -1)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    do {
+      while bytes.count != expected {
+        while let payload = try frames.next() {
+          switch try ImageReply(payload) {
+          case .begins(_, _, _, let byteCount, _): expected = Int(clamping: byteCount)
+          case .bytes(let part): bytes += part
+          case .failed(let failure, let message): return ("\(failure): \(message)", [])
+          }
+        }
+        guard bytes.count != expected else { break }
+        let count = recv(socket, &buffer, buffer.count, 0)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return ("the decoder ended", []) }
+        frames.append(buffer[..<count])
+      }
+    } catch {
+      throw StartError(message: "the decoder sent an invalid reply: \(error)")
+    }
+    return (nil, bytes)
+  }
+
+  /// photod knows the media type from its catalog. Here, the extension tells RAW files and TIFF apart.
+  private static func contentType(_ name: [UInt8]) -> String {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return "" }
+    let ending = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
+    switch ending {
+    case "tif", "tiff": return "image/tiff"
+    case "bmp", "dib": return "image/bmp"
+    case "jpg", "jpeg", "png", "webp", "heic", "heif", "hif", "avif", "gif", "psd", "psb", "jxl", "jp2":
+      return "image/\(ending)"
+    default: return ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } ? "image/x-raw-\(ending)" : ""
+    }
+  }
+}

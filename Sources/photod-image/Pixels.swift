@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CImageDecoders
+import Glibc
+
+/// The pixels of a decoder.
+final class Pixels {
+  var content: imagedecoders_pixels
+
+  init(_ content: imagedecoders_pixels) { self.content = content }
+
+  deinit { imagedecoders_free(content.bytes) }
+
+  var size: PixelSize { PixelSize(Int(content.width), Int(content.height)) }
+  var bytes: UnsafeMutableBufferPointer<UInt8> {
+    UnsafeMutableBufferPointer(start: content.bytes, count: content.count)
+  }
+
+  /// Zeroed pixels with 8 bits.
+  static func allocate(_ size: PixelSize, _ model: imagedecoders_model) throws(PictureError) -> Pixels {
+    let bands = model == IMAGEDECODERS_CMYK ? 4 : Int(model.rawValue)
+    let count = size.width * size.height * bands
+    guard let memory = calloc(count, 1) else { throw PictureError(.outOfMemory, "the pixels need \(count) bytes") }
+    return Pixels(
+      imagedecoders_pixels(
+        width: Int32(size.width), height: Int32(size.height), model: model, bits: 8,
+        bytes: memory.assumingMemoryBound(to: UInt8.self), count: count))
+  }
+
+  /// Decodes a picture that libvips knows. The size is that before its rotation.
+  static func decode(_ view: ByteView, at size: PixelSize) throws(PictureError) -> Pixels {
+    var content = imagedecoders_pixels()
+    try PictureError.check(
+      imagedecoders_decode(view.bytes.baseAddress, view.count, Int32(size.width), Int32(size.height), &content))
+    return Pixels(content)
+  }
+
+  /// Scales the pixels, and converts them to sRGB with 8 bits.
+  func converted(_ colors: ColorMeaning, to size: PixelSize) throws(PictureError) -> Pixels {
+    var content = imagedecoders_pixels()
+    if let mapping = HighDynamicRange(colors.content), self.content.model == IMAGEDECODERS_RGB {
+      try PictureError.check(
+        imagedecoders_scale(&self.content, Int32(size.width), Int32(size.height), &content))
+      return try mapping.map(Pixels(content))
+    }
+    try PictureError.check(
+      imagedecoders_convert(&self.content, &colors.content, Int32(size.width), Int32(size.height), &content))
+    return Pixels(content)
+  }
+
+  /// Whether a pixel shows the background.
+  var isTransparent: Bool {
+    guard content.model == IMAGEDECODERS_RGBA else { return false }
+    let bytes = bytes
+    return stride(from: 3, to: bytes.count, by: 4).contains { bytes[$0] < 255 }
+  }
+}
+
+/// The meaning of the values of pixels, with the memory of its ICC profile.
+final class ColorMeaning {
+  var content: imagedecoders_colors
+
+  init(_ content: imagedecoders_colors) { self.content = content }
+
+  deinit { imagedecoders_free(content.profile) }
+
+  /// sRGB.
+  static var standard: ColorMeaning {
+    ColorMeaning(imagedecoders_colors(profile: nil, profile_count: 0, primaries: 2, transfer: 2))
+  }
+
+  /// The colours of an ICC profile.
+  static func profile(_ view: ByteView) -> ColorMeaning {
+    let colors = standard
+    guard let memory = malloc(max(1, view.count)), let start = view.bytes.baseAddress else { return colors }
+    memcpy(memory, start, view.count)
+    colors.content.profile = memory.assumingMemoryBound(to: UInt8.self)
+    colors.content.profile_count = view.count
+    return colors
+  }
+}
