@@ -95,12 +95,12 @@ struct PictureStoreTests {
       { truncate($0, 500) }, { truncate($0, 0) },
       { path in
         // The same size, and no picture.
-        FileManager.default.createFile(atPath: path, contents: Data(count: 1000))
+        write(Data(count: 1000), to: path)
       },
       { path in
         // The end is missing, as after a loss of power.
         let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 900) + [UInt8](repeating: 0, count: 100)
-        FileManager.default.createFile(atPath: path, contents: Data(bytes))
+        write(Data(bytes), to: path)
       }, { unlink($0) },
     ]
     var path = try #require(try await fixture.picture(1, in: session, as: 1).path)
@@ -193,8 +193,8 @@ struct PictureStoreTests {
     }
     // What a killed photod leaves behind, and what is not photod's.
     let cache = folder.path + "/pictures"
-    FileManager.default.createFile(atPath: cache + "/temporary/dead-1", contents: Data(count: 9))
-    FileManager.default.createFile(atPath: cache + "/01/note.txt", contents: Data(count: 9))
+    write(Data(count: 9), to: cache + "/temporary/dead-1")
+    write(Data(count: 9), to: cache + "/01/note.txt")
     let fixture = try EngineFixture(in: folder)
     fixture.assets.add(1...5)
     let session = try fixture.session()
@@ -224,7 +224,7 @@ struct PictureStoreTests {
   @Test func fullDiskIsReported() async throws {
     let folder = try TemporaryFolder("images")
     // A file in place of the folder fails all writing.
-    FileManager.default.createFile(atPath: folder.path + "/pictures", contents: Data())
+    write(Data(), to: folder.path + "/pictures")
     let fixture = try EngineFixture(in: folder)
     fixture.assets.add(1...1)
     let session = try fixture.session()
@@ -279,4 +279,9 @@ struct PictureStoreTests {
   @Test func entryIsSmall() {
     #expect(MemoryLayout<PictureIndex.Entry>.stride == 32)
   }
+}
+
+/// Writes a file. A test that goes on without it fails.
+private func write(_ data: Data, to path: String) {
+  #expect(FileManager.default.createFile(atPath: path, contents: data), "\(path)")
 }
