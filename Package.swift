@@ -194,6 +194,9 @@ let package = Package(
       name: "ExtractRecordsTests", dependencies: ["ExtractRecords", "PhotoModel", "TestTools", "WatchRecords"]),
     .testTarget(name: "ImageRecordsTests", dependencies: ["ImageRecords", "TestTools", "WatchRecords"]),
     .testTarget(
+      name: "PhotoImageTests",
+      dependencies: ["CDescriptorPassing", "CZlib", "ImageRecords", "TestTools", "WatchRecords", "WorkerProcess"]),
+    .testTarget(
       name: "PhotoExtractTests",
       dependencies: [
         "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools", "WorkerProcess",
