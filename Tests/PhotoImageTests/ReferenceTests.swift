@@ -32,7 +32,7 @@ enum RealPhotos {
 ///
 /// The photos are not part of the package: `PHOTOD_TEST_PHOTOS` names them.
 @Suite(.enabled(if: RealPhotos.folder != nil, "there are no real photos")) struct ReferenceTests {
-  private func run(_ program: String, _ arguments: String...) throws -> Bool {
+  private func run(_ program: String, _ arguments: [String]) throws -> Bool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/\(program)")
     process.arguments = arguments
@@ -45,9 +45,11 @@ enum RealPhotos {
   /// Compares each file that both programs read.
   ///
   /// - prepare: makes a file that vipsthumbnail reads. Nil if the other program can't read the photo.
+  /// - isUpright: whether the prepared file is upright, although its metadata may have the orientation of the photo.
   /// - least: how many files must have been compared.
   private func compare(
-    _ files: [URL], least: Int, difference limit: Double, _ prepare: (URL, String) throws -> String?
+    _ files: [URL], least: Int, difference limit: Double, isUpright: Bool = false,
+    _ prepare: (URL, String) throws -> String?
   ) throws {
     let folder = try TemporaryFolder("reference")
     let process = try ImageProcess()
@@ -55,10 +57,9 @@ enum RealPhotos {
     for file in files {
       guard let readable = try prepare(file, folder.path) else { continue }
       let reference = folder.path + "/reference.png"
+      let size = [readable, "-s", "256x256>", "--eprofile", "srgb", "--intent", "relative"]
       guard
-        try run(
-          "vipsthumbnail", readable, "-s", "256x256>", "--eprofile", "srgb", "--intent", "relative", "-o",
-          reference + "[strip]")
+        try run("vipsthumbnail", size + (isUpright ? ["--no-rotate"] : []) + ["-o", reference + "[strip]"])
       else { continue }
       let outcome = try process.picture(file.path, .test(format: .png, contentType: contentType(file)))
       guard let bytes = outcome.bytes else {
@@ -86,17 +87,20 @@ enum RealPhotos {
 
   @Test(.enabled(if: RealPhotos.has("vipsthumbnail"), "vipsthumbnail is not installed"))
   func plainPicturesAreThoseOfVipsthumbnail() throws {
-    try compare(RealPhotos.files("jpg", "png", "webp", "gif"), least: 20, difference: 3) { file, _ in file.path }
+    // Small differences are of the size: vipsthumbnail rounds it later, and then decodes some JPEGs at half the size.
+    try compare(RealPhotos.files("jpg", "png", "webp", "gif"), least: 20, difference: 5) { file, _ in file.path }
     try compare(RealPhotos.files("tif", "tiff"), least: 3, difference: 3) { file, _ in file.path }
   }
 
   @Test(.enabled(if: RealPhotos.has("vipsthumbnail", "heif-convert"), "vipsthumbnail or heif-convert is not installed"))
   func heifPicturesAreThoseOfHeifConvert() throws {
     // Their depth is not that of the reference: heif-convert writes 16 bits for more than 8.
-    try compare(RealPhotos.files("heic", "heif", "avif"), least: 5, difference: 6) { file, folder in
+    // It shows PQ and HLG without mapping them.
+    let files = RealPhotos.files("heic", "heif", "avif").filter { !$0.path.contains("HDR") }
+    try compare(files, least: 5, difference: 6, isUpright: true) { file, folder in
       let path = folder + "/heif.png"
       try? FileManager.default.removeItem(atPath: path)
-      guard try run("heif-convert", file.path, path), FileManager.default.fileExists(atPath: path) else { return nil }
+      guard try run("heif-convert", [file.path, path]), FileManager.default.fileExists(atPath: path) else { return nil }
       return path
     }
   }
