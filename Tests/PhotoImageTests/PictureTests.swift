@@ -51,8 +51,7 @@ import Testing
     let file = MadeFiles.tiff(64, 32, orientation: orientation, color: Self.quarters(64, 32))
     let upright = try raster(file, .test(size: 32, format: .png, contentType: "image/tiff"))
     #expect(Self.corners(upright) == expected)
-    let isTurned = orientation > 4
-    #expect([upright.width, upright.height] == (isTurned ? [16, 32] : [32, 16]))
+    #expect(upright.width == (orientation > 4 ? 16 : 32) && upright.height == (orientation > 4 ? 32 : 16))
     // The orientation of the catalog overrides that of the file.
     let plain = MadeFiles.tiff(64, 32, orientation: 3, color: Self.quarters(64, 32))
     let request = PictureRequest.test(size: 32, format: .png, orientation: UInt8(orientation))
