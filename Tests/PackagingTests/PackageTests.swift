@@ -29,10 +29,11 @@ import Testing
 
   @Test func thePackageIsForTheArchitectureItWasBuiltOn() throws {
     let paragraphs = try ControlParagraph.all(in: Project.text("debian/control"))
-    #expect(paragraphs.map { $0["Source"] ?? $0["Package"] } == ["photod", "photod"])
-    let package = try #require(paragraphs.last)
-    #expect(package["Architecture"] == "any")
-    #expect(package.list("Depends", separatedBy: ",").contains("${shlibs:Depends}"))
+    #expect(paragraphs.map { $0["Source"] ?? $0["Package"] } == ["photod", "photod", "photod-images"])
+    for package in paragraphs.dropFirst() {
+      #expect(package["Architecture"] == "any")
+      #expect(package.list("Depends", separatedBy: ",").contains("${shlibs:Depends}"))
+    }
   }
 
   @Test func installPutsEverythingUnderItsPrefixAndUninstallTakesItAway() throws {

@@ -89,7 +89,9 @@ import Testing
       return
     }
     let raster = try Raster(png: bytes)
-    #expect(raster.bands == 4 && raster.color(2, 2) == [200, 0, 0] && raster.color(12, 2) == [255, 255, 255])
+    #expect(raster.bands == 4 && raster.color(12, 2) == [255, 255, 255])
+    // Colours are multiplied by their opacity for the scaling, and divided again.
+    for (value, expected) in zip(raster.color(2, 2), [200, 0, 0]) { #expect(abs(value - expected) <= 2) }
     guard case .picture("image/jpeg", _, _, _, _) = try make(file, .test(format: .jpeg)) else {
       Issue.record("JPEG was asked for")
       return
