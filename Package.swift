@@ -29,7 +29,10 @@ let package = Package(
     .target(name: "ChangeDetails", dependencies: ["PhotoModel"]),
     .target(
       name: "PhotoContract", dependencies: ["ChangeDetails", "PhotoModel"],
-      resources: [.embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink")]),
+      resources: [
+        .embedInCode("org.photod.library.varlink"), .embedInCode("org.photod.manage.varlink"),
+        .embedInCode("org.photod.images.varlink"),
+      ]),
     .target(name: "WatchRecords"),
     .target(name: "ExtractRecords", dependencies: ["PhotoModel", "WatchRecords"]),
     .target(name: "ImageRecords", dependencies: ["WatchRecords"]),
@@ -103,14 +106,15 @@ let package = Package(
     .target(
       name: "PhotoServer",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "PhotoModel", "PhotoCatalog", "PhotoIndexer", "PhotoLive",
-        "PredicateLanguage", "Varlink",
+        "ChangeDetails", "PhotoContract", "PhotoModel", "PhotoCatalog", "PhotoImages", "PhotoIndexer", "PhotoLive",
+        "PhotoWatch", "PredicateLanguage", "Varlink", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
       name: "PhotoDaemon",
       dependencies: [
-        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoIndexer", "PhotoLive", "PhotoServer", "PhotoWatch",
+        "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoImages", "PhotoIndexer", "PhotoLive", "PhotoServer",
+        "PhotoWatch",
         "Varlink",
         "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
@@ -239,7 +243,7 @@ let package = Package(
     .testTarget(
       name: "PhotoServerTests",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "PhotoLive", "PhotoTestSupport",
+        "ChangeDetails", "ImageRecords", "PhotoContract", "PhotoImages", "PhotoLive", "PhotoTestSupport",
         "PhotoExtract", "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
         "Varlink",
         .product(name: "Logging", package: "swift-log"),

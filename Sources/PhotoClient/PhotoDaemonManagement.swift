@@ -67,6 +67,13 @@ public struct PhotoDaemonManagement: Sendable {
       "Restore", in: Self.interface, RestoreRequest(path: path), returning: RestoredBackup.self)
   }
 
+  /// Removes the pictures that the daemon keeps. They are made again when they are requested.
+  ///
+  /// - Returns: the bytes that were freed.
+  public func clearImages() async throws -> Int64 {
+    try await library.call("ClearImages", in: Self.interface, VarlinkEmpty(), returning: ClearedImages.self).byteCount
+  }
+
   /// Checks whether the catalog satisfies its invariants.
   ///
   /// - Parameter deep: also compares every index with its table, which reads the whole file.

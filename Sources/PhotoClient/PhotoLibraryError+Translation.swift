@@ -99,9 +99,25 @@ extension PhotoLibraryError {
     case "org.photod.library.NotInLibrary":
       let p: PathError = try parameters()
       return .notInLibrary(path: p.path, message: p.message)
-    case "org.photod.library.SnapshotExpired":
+    case "org.photod.images.NoSuchAsset": return .noSuchAsset(ids: try parameters(AssetIDsError.self).ids)
+    case "org.photod.images.NoSuchResource":
+      return .noSuchResource(message: try parameters(ResourceError.self).message)
+    case "org.photod.images.ResourceUnavailable":
+      let p: PathError = try parameters()
+      return .resourceUnavailable(path: p.path, message: p.message)
+    case "org.photod.images.ResourceChanged":
+      return .resourceChanged(message: try parameters(MessageError.self).message)
+    case "org.photod.images.NoSuchImage":
+      return .snapshotExpired(message: try parameters(ImageIDError.self).message)
+    case "org.photod.images.TooManyRequests", "org.photod.images.TooManySessions":
+      return .tooManyImageRequests(message: try parameters(LimitError.self).message)
+    case "org.photod.images.NotAuthorized":
+      let p: AuthorizationError = try parameters()
+      return .notAuthorized(status: p.status, message: p.message)
+    case "org.photod.library.SnapshotExpired", "org.photod.images.ReadExpired":
       return .snapshotExpired(message: try parameters(MessageError.self).message)
-    case "org.photod.library.LibraryUnavailable", "org.photod.manage.Unavailable":
+    case "org.photod.library.LibraryUnavailable", "org.photod.images.LibraryUnavailable",
+      "org.photod.manage.Unavailable":
       return .libraryUnavailable(message: try parameters(MessageError.self).message)
     case "org.photod.manage.NotABackup":
       let p: PathError = try parameters()
@@ -113,7 +129,8 @@ extension PhotoLibraryError {
     case "org.photod.library.StorageFull", "org.photod.manage.StorageFull":
       return .storageFull(message: try parameters(MessageError.self).message)
     case "org.photod.library.TimedOut": return .timedOut(message: try parameters(MessageError.self).message)
-    case "org.photod.library.InternalError", "org.photod.manage.InternalError":
+    case "org.photod.library.InternalError", "org.photod.manage.InternalError",
+      "org.photod.images.InternalError":
       return .internalError(message: try parameters(MessageError.self).message)
     case "org.varlink.service.InvalidParameter":
       return .invalidParameter(try parameters(Parameter.self).parameter)

@@ -1,3 +1,4 @@
+import PhotoContract
 import PhotoModel
 import Varlink
 
@@ -31,6 +32,17 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case cannotWrite(path: String, message: String)
   /// Another backup, restore or check is running.
   case busy(message: String)
+
+  /// There is no picture of the asset.
+  case noImage(kind: ImageFailure.Kind, message: String)
+  /// So many sessions or requests for pictures are open that photod refuses more.
+  case tooManyImageRequests(message: String)
+  /// The asset has no file with this index.
+  case noSuchResource(message: String)
+  /// The file of an asset can't be opened or read.
+  case resourceUnavailable(path: String, message: String)
+  /// The file of an asset has changed. What was read of it must be discarded.
+  case resourceChanged(message: String)
 
   /// This daemon has no such parameter, or the value is out of bounds.
   case invalidParameter(String)
@@ -68,7 +80,9 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .invalidText(let message, _), .changeRejected(_, let message), .notAuthorized(_, let message),
       .snapshotExpired(let message),
       .libraryUnavailable(let message), .storageFull(let message), .notInLibrary(_, let message),
-      .timedOut(let message), .notABackup(_, let message), .cannotWrite(_, let message), .busy(let message):
+      .timedOut(let message), .notABackup(_, let message), .cannotWrite(_, let message), .busy(let message),
+      .noImage(_, let message), .tooManyImageRequests(let message), .noSuchResource(let message),
+      .resourceUnavailable(_, let message), .resourceChanged(let message):
       Self.split(message).message
     case .invalidParameter(let name): "photod does not take the value given for '\(name)'"
     case .methodMissing(let method): "this photod does not have the method \(method)"
@@ -110,6 +124,11 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .notABackup(_, let message): Self.split(message).remedy ?? "`photoctl backup --list` lists the backups."
     case .cannotWrite(_, let message): Self.split(message).remedy ?? "Choose another file."
     case .busy(let message): Self.split(message).remedy ?? "Try again when it has ended."
+    case .noImage(let kind, let message): Self.split(message).remedy ?? Self.remedy(for: kind)
+    case .tooManyImageRequests(let message): Self.split(message).remedy ?? "Cancel some, or wait for their results."
+    case .noSuchResource(let message): Self.split(message).remedy ?? "Give the index of one of its resources."
+    case .resourceUnavailable(_, let message): Self.split(message).remedy ?? "Check its drive and its permissions."
+    case .resourceChanged(let message): Self.split(message).remedy ?? "Discard what was read, and read again."
     case .invalidParameter:
       "The interface states the bounds (`varlink help org.photod.library`). Or the versions of this program and of photod differ."
     case .methodMissing: "Install a photod and a client of the same version."
@@ -119,6 +138,18 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
     case .connectionClosed: "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`."
     case .malformedReply: "Check that photod listens there. Install a photod and a client of the same version."
+    }
+  }
+
+  private static func remedy(for kind: ImageFailure.Kind) -> String {
+    switch kind {
+    case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
+    case .unavailable: "Connect its drive, and try again."
+    case .unreadable: "Open the file in another program to see whether it is damaged."
+    case .unsupported: "Install the package photod-images, and try again."
+    case .tooLarge: "Request another file of the asset, such as a JPEG beside a RAW."
+    case .storageFull: "Make room on the disk that holds the cache."
+    case .unknown: "This program is older than photod. Install the same version of both."
     }
   }
 

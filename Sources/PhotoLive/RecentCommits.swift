@@ -95,8 +95,8 @@ package final class RecentCommits: Sendable {
     }
   }
 
-  /// The combined effects of these commits, if all are in memory.
-  func known(after sequence: Int64, through last: Int64) -> CommitEffects? {
+  /// The combined effects of these commits, if all are in memory. Assets below moved directories are left out.
+  package func known(after sequence: Int64, through last: Int64) -> CommitEffects? {
     let commits = state.withLock { state -> ArraySlice<CommitEffects?>? in
       guard sequence < last, sequence + 1 >= state.firstSequence, last < state.endSequence else { return nil }
       let first = state.start + Int(sequence + 1 - state.firstSequence)

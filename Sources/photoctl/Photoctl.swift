@@ -51,6 +51,7 @@ struct Photoctl: AsyncParsableCommand {
         photoctl query --album Favorites            the photos of an album
         photoctl query --format paths --limit 10    the newest ten, as paths
         photoctl stats --by camera                  how many photos of each camera
+        photoctl thumbnail 42 --output .            a small picture, 42.jpg
         photoctl edit 42 --title "Rome" --rating 4  a title and a rating
         photoctl albums create Best                 an album of your own
         photoctl undo                               take the last change back
@@ -59,10 +60,10 @@ struct Photoctl: AsyncParsableCommand {
       """,
     version: "photoctl \(Release.version)",
     subcommands: [
-      StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self, AlbumsCommand.self,
-      EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
+      StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self,
+      ThumbnailCommand.self, AlbumsCommand.self, EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
       UndoCommand.self, ExportCommand.self, ImportCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
-      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ClientsCommand.self, DebugCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ImagesCommand.self, ClientsCommand.self, DebugCommand.self,
       CompletionsCommand.self,
     ])
 

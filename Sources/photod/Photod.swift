@@ -83,6 +83,7 @@ struct PhotodArguments: ParsableCommand {
                                        # many of them at once; 0: not at all
         log-level = "info"             # trace debug info notice warning error
                                        # critical
+        image-cache-size = "2 GiB"     # how large the kept pictures may be
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
         [poll-interval-seconds]        # for roots whose changes photod must poll,

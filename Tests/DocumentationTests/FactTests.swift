@@ -94,8 +94,8 @@ struct FactTests {
       article: "Operating", text: "makes no turn for a minute", file: "../systemd/photod.service",
       source: "WatchdogSec=60s"),
     Fact(
-      article: "Operating", text: "`MemoryHigh=1G`, `MemoryMax=2G`", file: "../systemd/photod.service",
-      source: "MemoryHigh=1G\nMemoryMax=2G"),
+      article: "Operating", text: "`MemoryHigh=3G`, `MemoryMax=4G`", file: "../systemd/photod.service",
+      source: "MemoryHigh=3G\nMemoryMax=4G"),
   ]
 
   /// The functions that decide about identity, and their files below Sources/PhotoIndexer.

@@ -18,7 +18,7 @@ import Testing
         [PythonClient.script, fixture.socket, source, fixture.path("2011/d.jpg")], path: package)
       #expect(
         result.output == """
-          interfaces: org.photod.library org.photod.manage org.varlink.service
+          interfaces: org.photod.images org.photod.library org.photod.manage org.varlink.service
           vendor, product: photod photod
           members: Asset Fetch Observe UnknownSortKey
           managing: Client Clients Event Events
@@ -35,6 +35,9 @@ import Testing
           still there: live
           clients: 1 True org.photod.manage.Clients
           events: 0 ['inserted', 'committed']
+          pictures: 5 True
+          no such asset: noSuchAsset
+          kinds: image/jpeg
           no such interface: org.varlink.service.InterfaceNotFound {'interface': 'org.nobody'}
 
           """)

@@ -10,7 +10,7 @@ struct FastDecodedTests {
     {"addedDate":"2024-07-21T10:00:00.5Z","available":true,"camera":{"flashFired":false,"fNumber":2.8,"iso":640},
     "creationDate":"2024-07-21T12:00:00+02:00","creationDateSource":"metadata","id":42,"isFavorite":true,"isHidden":false,"isTrashed":false,
     "keywords":["a \"sea\"","\u00fc"],"location":{"latitude":48.1,"longitude":-11},"mediaSubtypes":[],"mediaType":"image",
-    "modificationDate":"2024-07-21T10:00:00Z","pixelHeight":3000,"pixelWidth":4000,"rating":null,"later":[{}],
+    "modificationDate":"2024-07-21T10:00:00Z","pixelHeight":3000,"pixelWidth":4000,"rating":null,"revision":"r1","later":[{}],
     "resources":[{"byteCount":9000000000,"contentType":"image/jpeg","filename":"a.jpg","kind":"photo","path":"/p/a.jpg"}]}
     """#
 

@@ -32,7 +32,7 @@ struct ScriptedDaemon: Sendable {
     let log = CallLog()
     let service = VarlinkService(
       identity: .init(vendor: "Example", product: "scripted", version: "1", url: "https://example.org"),
-      interfaces: try ["org.photod.library", "org.photod.manage"].map {
+      interfaces: try ["org.photod.library", "org.photod.manage", "org.photod.images"].map {
         try ScriptedInterface(name: $0, answers: answers, log: log)
       })
     let daemon = ScriptedDaemon(path: directory + "/photod.sock", service: service, log: log)

@@ -20,7 +20,8 @@ struct RandomValues {
       durationSeconds: maybe { $0.double() }, location: maybe { $0.location() }, camera: maybe { $0.camera() },
       title: maybe { $0.text() }, caption: maybe { $0.text() }, keywords: some { $0.text() },
       rating: maybe { $0.int() }, isFavorite: flag(), isHidden: flag(), isTrashed: flag(),
-      burstIdentifier: maybe { $0.text() }, available: flag(), resources: some { $0.resource() })
+      burstIdentifier: maybe { $0.text() }, available: flag(), revision: text(),
+      resources: some { $0.resource() })
   }
 
   mutating func observation() -> Observation {

@@ -37,15 +37,15 @@ import Testing
     arguments: [
       (
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
-        "The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       (
         "root = [\"/a\"]", "c.toml:1: unknown key \"root\"",
-        "Did you mean `roots`? The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "Did you mean `roots`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       (
         "Removal_Grace = 5", "c.toml:1: unknown key \"Removal_Grace\"",
-        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
@@ -104,6 +104,13 @@ import Testing
       ("log-level = 3", "c.toml:1: log-level is an integer, not a string", "Write it as: log-level = \"info\""),
       ("catalog = [\"/a\"]", "c.toml:1: catalog is a list, not a string", nil),
       ("socket.path = \"/a\"", "c.toml:1: socket is a table, not a string", nil),
+      (
+        "image-cache-size = \"much\"", "c.toml:1: image-cache-size is \"much\", which is no size",
+        "Write bytes, or a number with KiB, MiB, GiB or TiB, as in: image-cache-size = \"2 GiB\""
+      ),
+      ("image-cache-size = true", "c.toml:1: image-cache-size is a boolean, not a size", nil),
+      ("image-cache-size = 5", "c.toml:1: image-cache-size is 5; it must be 16 MiB to 1 TiB", nil),
+      ("image-cache-size = \"2 TiB\"", "c.toml:1: image-cache-size is 2 TiB; it must be 16 MiB to 1 TiB", nil),
       ("catalog = 2024-01-01", "c.toml:1: catalog is a date, not a string", nil),
     ] as [(String, String, String?)])
   func wrongValueIsNamed(text: String, problem: String, remedy: String?) {
@@ -111,6 +118,15 @@ import Testing
     #expect(error?.problem == problem)
     #expect(error?.status == .configuration)
     if let remedy { #expect(error?.remedy == remedy) }
+  }
+
+  @Test(arguments: [
+    ("\"2 GiB\"", 2 << 30), ("\"1.5GiB\"", 3 << 29), ("\"64 MiB\"", 64 << 20), ("\"20000000\"", 20_000_000),
+    ("20000000", 20_000_000), ("\"1 TiB\"", 1 << 40),
+  ] as [(String, Int64)])
+  func theSizeOfTheCacheHasAUnit(text: String, byteCount: Int64) throws {
+    #expect(
+      try ConfigurationFile(parsing: "image-cache-size = \(text)", path: "c.toml").imageCacheSize == byteCount)
   }
 
   @Test(arguments: ["roots = [", "roots = [\"a\"]\nroots = [\"b\"]", "= 1", "a", "\u{FEFF}\u{1}"])

@@ -17,6 +17,7 @@ import Testing
         log-level = "info"  # default
         catalog = "\(scratch.path)/.local/share/photod/catalog.sqlite"  # default
         socket = "\(scratch.path)/run/photod/photod.sock"  # default
+        image-cache-size = "2 GiB"  # default, in \(scratch.path)/.cache/photod/pictures
 
         """)
     for folder in [".local", "run", ".config"] { #expect(access("\(scratch.path)/\(folder)", F_OK) != 0) }
@@ -26,7 +27,7 @@ import Testing
     let scratch = try Scratch()
     try scratch.directory("a/inner")
     let file = try scratch.file(
-      "c.toml", "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5")
+      "c.toml", "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5\nimage-cache-size = \"1.5 GiB\"")
     var options = Options()
     options.configuration = file
     options.ignore = ["~/a/\"x\"\\\\", "*.gif"]
@@ -39,6 +40,7 @@ import Testing
     #expect(
       text.contains("\nignore = [  # option --ignore\n  \"\(scratch.path)/a/\\\"x\\\"\\\\\\\\\",\n  \"*.gif\",\n]\n"))
     #expect(text.contains("\nremoval-grace-seconds = 1.5  # file\n"))
+    #expect(text.contains("\nimage-cache-size = \"1536 MiB\"  # file, in "))
     #expect(text.contains("\nsocket = \"\(scratch.path)/s\\u0001\"  # option --socket\n"))
 
     // The output is a configuration file that means the same.

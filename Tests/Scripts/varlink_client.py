@@ -114,7 +114,29 @@ def main(socket, photo, new_path):
         print("clients:", len(own), own[0]["pid"] == os.getpid(), own[0]["method"])
         events = manage.Events()
         print("events:", events["missed"], [event["kind"] for event in events["events"]][-2:])
+    with client.open("org.photod.images") as images, client.open(INTERFACE) as library:
+        ids = [asset["id"] for asset in library.Fetch(options)["assets"]]
+        frame = {"targetWidth": 64, "targetHeight": 64}
+        requests = [{"id": 9 - number, "assetID": asset, **frame} for number, asset in enumerate(ids)]
+        requests.append({"id": 20, "assetID": 999999, **frame})
+        results = [result for reply in images.MakeImages(requests, _more=True) for result in reply["results"]]
+        finals = {result["requestID"]: result for result in results if result["isFinal"]}
+        print("pictures:", len(results), sorted(finals) == sorted(request["id"] for request in requests))
+        print("no such asset:", finals[20]["failure"]["kind"])
+        kinds = {picture_kind(result) for number, result in finals.items() if number != 20}
+        print("kinds:", *sorted(kinds))
     show_error("no such interface", lambda: client.get_interface("org.nobody"))
+
+
+def picture_kind(result):
+    """The content type of a picture of the right size, or the kind of its failure."""
+    if "failure" in result:
+        return result["failure"]["kind"]
+    image = result["image"]
+    with open(image["path"], "rb") as file:
+        assert len(file.read()) == image["byteCount"], image
+    assert max(image["width"], image["height"]) <= 128, image
+    return image["contentType"]
 
 
 def names(assets):

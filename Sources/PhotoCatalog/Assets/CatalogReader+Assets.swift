@@ -17,6 +17,24 @@ extension CatalogReader {
     return (assets, missing)
   }
 
+  /// An asset, and the modification times of its files in the order of its resources; nil if there is no such asset.
+  package func assetWithFileTimes(_ id: AssetID) throws -> (Asset, times: [WallTime])? {
+    var rows = try AssetRows(database)
+    guard let asset = try rows.asset(id) else { return nil }
+    let first = try RawStatement(
+      database,
+      "SELECT modification_time FROM resource WHERE (directory_id, name) = (SELECT directory_id, name FROM asset WHERE id = ?)"
+    )
+    first.bind(1, id)
+    var times = [try first.firstRow { first.time(0) } ?? .unknown]
+    let companions = try RawStatement(
+      database,
+      "SELECT modification_time FROM resource WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
+    companions.bind(1, id)
+    try companions.forEachRow { times.append(companions.time(0)) }
+    return (asset, times)
+  }
+
   /// Writes whole assets as elements of an array, in the order of the ids, until there is no room for the next. The
   /// first one is written whatever its size. Only one asset is in memory at a time.
   ///
@@ -55,7 +73,7 @@ private struct AssetRows {
     asset = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
     companions = try RawStatement(
       database,
-      "SELECT directory_id, name, kind, content_type, byte_count FROM resource "
+      "SELECT directory_id, name, kind, content_type, byte_count, modification_time, fingerprint FROM resource "
         + "WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
     keywords = try RawStatement(
       database,
@@ -66,11 +84,13 @@ private struct AssetRows {
 
   mutating func asset(_ id: AssetID) throws -> Asset? {
     asset.bind(1, id)
-    guard var found = try asset.firstRow({ try AssetColumns.asset(asset, &tree) }) else { return nil }
+    var revision = AssetRevision()
+    guard var found = try asset.firstRow({ try AssetColumns.asset(asset, &tree, &revision) }) else { return nil }
     keywords.bind(1, id)
     try keywords.forEachRow { found.keywords.append(keywords.text(0)) }
     companions.bind(1, id)
     try companions.forEachRow {
+      revision.add(companions, from: 4)
       let place = try tree.place(companions.directoryID(0))
       let name = companions.bytes(1)
       found.resources.append(
@@ -78,6 +98,7 @@ private struct AssetRows {
           kind: Resource.Kind(code: companions.int64(2)), path: FilePath.text(place.path(of: name)),
           filename: FilePath.nameText(name), byteCount: companions.int64(4), contentType: companions.text(3)))
     }
+    found.revision = revision.text
     return found
   }
 }
@@ -90,12 +111,16 @@ private enum AssetColumns {
     pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, camera_model, \
     camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, burst_identifier, \
     is_favorite, is_hidden, is_trashed, asset.directory_id, asset.name, asset.byte_count, asset.content_type, \
-    resource.kind \
+    resource.kind, resource.byte_count, resource.modification_time, resource.fingerprint \
     FROM asset LEFT JOIN resource ON resource.directory_id = asset.directory_id AND resource.name = asset.name
     """
 
-  /// The asset of the statement's row, with its first resource only.
-  static func asset(_ row: RawStatement, _ tree: inout DirectoryPaths) throws -> Asset {
+  /// The asset of the statement's row, with its first resource only and without its revision.
+  static func asset(
+    _ row: RawStatement, _ tree: inout DirectoryPaths, _ revision: inout AssetRevision
+  ) throws -> Asset {
+    revision.add(orientation: row.int64(10))
+    revision.add(row, from: 35)
     let mediaType = MediaType(code: row.int64(1))
     let created = CreationDate(row, from: 3)
     var location: Location?

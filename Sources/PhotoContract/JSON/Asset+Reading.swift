@@ -24,6 +24,7 @@ extension Asset: JSONReadable {
     var isTrashed: Bool?
     var burstIdentifier: String?
     var available: Bool?
+    var revision: String?
     var resources: [Resource]?
     try reader.object { reader, name throws(JSONReader.Unexpected) in
       switch name {
@@ -49,6 +50,7 @@ extension Asset: JSONReadable {
       case "isTrashed": isTrashed = try reader.value()
       case "burstIdentifier": burstIdentifier = try reader.optional()
       case "available": available = try reader.value()
+      case "revision": revision = try reader.value()
       case "resources": resources = try reader.value()
       default: try reader.skip()
       }
@@ -62,7 +64,8 @@ extension Asset: JSONReadable {
       location: location, camera: camera, title: title, caption: caption, keywords: try JSONReader.required(keywords),
       rating: rating, isFavorite: try JSONReader.required(isFavorite), isHidden: try JSONReader.required(isHidden),
       isTrashed: try JSONReader.required(isTrashed), burstIdentifier: burstIdentifier,
-      available: try JSONReader.required(available), resources: try JSONReader.required(resources))
+      available: try JSONReader.required(available), revision: try JSONReader.required(revision),
+      resources: try JSONReader.required(resources))
   }
 }
 

@@ -27,6 +27,7 @@ extension Asset: JSONWritable {
       $0.member("pixelWidth", pixelWidth)
       $0.member("rating", rating)
       $0.member("resources", resources)
+      $0.member("revision", revision)
       $0.member("title", title)
     }
   }

@@ -76,6 +76,22 @@ package enum RequestBounds {
     "Restore.path": .bytes(openablePathText),
   ]
 
+  package static let images: [String: RequestBound] = [
+    "RequestImages.session": .bytes(word),
+    "RequestImages.requests": .count(1_000),
+    "CancelRequests.session": .bytes(word),
+    "CancelRequests.ids": .count(10_000),
+    "StartCaching.session": .bytes(word),
+    "StartCaching.assetIDs": .count(50_000),
+    "StopCaching.session": .bytes(word),
+    "StopCaching.assetIDs": .count(50_000),
+    "StopCachingAll.session": .bytes(word),
+    "ReadImage.session": .bytes(word),
+    "ReadImage.imageID": .bytes(word),
+    "MakeImages.requests": .count(100),
+    "ReadResource.ifRevision": .bytes(word),
+  ]
+
   /// `folder:` or `file://` and the longest path, each byte of which may be percent-encoded.
   private static let pathText = 200_000
   /// The same for a path that one system call takes whole: PATH_MAX is 4,096.

@@ -39,6 +39,10 @@ package struct Configuration: Hashable, Sendable {
   /// The folder of the libraries' high-water marks; nil without a home directory. It is apart from the catalog's
   /// folder, so that old copies of that folder can be recognised.
   package var stateFolder: String?
+  /// The folder of the pictures that are kept. Its content can be made again.
+  package var imageCache: String
+  /// How large the kept pictures may be, in bytes.
+  package var imageCacheSize: Int64 = 2 << 30
   /// The path of the configuration file, even if there is no such file.
   package var file: String?
   /// Messages to log once, about roots that repeat, lie inside another root, or do not exist now.
@@ -116,7 +120,11 @@ package struct Configuration: Hashable, Sendable {
     }
     let ignore = try Self.patterns(options, file, path, environment)
     let folded = try RootList(roots, ignore: ignore)
-    var configuration = Configuration(roots: folded.roots, catalog: catalog, socket: socket, file: path)
+    // Without a home directory, the catalog was named, and the pictures are kept beside it.
+    let cache = environment.cacheHome.map { "\($0)/photod" } ?? Self.folder(of: catalog)
+    var configuration = Configuration(
+      roots: folded.roots, catalog: catalog, socket: socket, imageCache: "\(cache)/pictures", file: path)
+    configuration.imageCacheSize = file.imageCacheSize ?? configuration.imageCacheSize
     configuration.stateFolder = environment.stateHome.map { "\($0)/photod" }
     configuration.innerRoots = folded.inner
     configuration.remarks = folded.remarks
@@ -157,6 +165,10 @@ package struct Configuration: Hashable, Sendable {
       intervals[root] = seconds
     }
     return intervals
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   }
 
   private static func picturesFolder(_ environment: ProcessEnvironment) throws(StartError) -> String {

@@ -15,12 +15,15 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var pollSeconds: [String: UInt32]?
   package var logLevel: Logger.Level?
   package var catalog: String?
+  /// In bytes, between ``ByteSize/minimumCache`` and ``ByteSize/maximumCache``.
+  package var imageCacheSize: Int64?
   package var socket: String?
 
   /// A month. People would not remember a longer delay.
   package static let maximumGraceSeconds = 2_592_000.0
   /// The same number for messages.
   package static let maximumGraceText = "2,592,000"
+  package static let imageCacheKey = "image-cache-size"
   package static let pollKey = "poll-interval-seconds"
   /// photod polls no folder more often.
   package static let minimumPollSeconds = 2
@@ -30,7 +33,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   package static let maximumBytes = 1 << 20
 
   package static let knownKeys = [
-    "catalog", "ignore", "log-level", pollKey, "removal-grace-seconds", "roots", "socket",
+    "catalog", "ignore", imageCacheKey, "log-level", pollKey, "removal-grace-seconds", "roots", "socket",
   ]
 
   package init() {}
@@ -69,6 +72,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     pollSeconds = try Self.intervals(table[Self.pollKey], source)
     catalog = try Self.string(table["catalog"], "catalog", "\"~/.local/share/photod/catalog.sqlite\"", source)
     socket = try Self.string(table["socket"], "socket", "\"/run/user/1000/photod/photod.sock\"", source)
+    imageCacheSize = try Self.cacheSize(table[Self.imageCacheKey], source)
     if let name = try Self.string(table["log-level"], "log-level", "\"info\"", source) {
       guard let level = Logger.Level(rawValue: name) else {
         throw StartError(
@@ -111,6 +115,35 @@ package struct ConfigurationFile: Hashable, Sendable {
         remedy: "Write seconds, as in: \(key) = 600. With 0, photod removes missing photos at once.")
     }
     return seconds
+  }
+
+  private static func cacheSize(
+    _ value: (any TOMLValueConvertible)?, _ source: Source
+  ) throws(StartError) -> Int64? {
+    guard let value else { return nil }
+    let example = "\(imageCacheKey) = \"2 GiB\""
+    let size: ByteSize?
+    if let text = value.string {
+      size = ByteSize(text)
+      guard size != nil else {
+        throw StartError(
+          .configuration,
+          "\(source.place(of: imageCacheKey)): \(imageCacheKey) is \"\(text)\", which is no size",
+          remedy: "Write bytes, or a number with KiB, MiB, GiB or TiB, as in: \(example)")
+      }
+    } else {
+      size = value.int.map { ByteSize(byteCount: Int64($0)) }
+    }
+    guard let size else {
+      throw source.wrongType(imageCacheKey, value.type, wanted: "a size", example: example)
+    }
+    guard (ByteSize.minimumCache...ByteSize.maximumCache).contains(size) else {
+      throw StartError(
+        .configuration,
+        "\(source.place(of: imageCacheKey)): \(imageCacheKey) is \(size); it must be \(ByteSize.minimumCache) to \(ByteSize.maximumCache)",
+        remedy: "Write it as: \(example)")
+    }
+    return size.byteCount
   }
 
   private static func intervals(

@@ -43,6 +43,9 @@ package struct EffectiveConfiguration: Sendable {
     lines.append(
       "socket = \(Self.string(configuration.socket))  # "
         + origin("--socket", isOption: options.socket != nil, isInFile: file?.socket != nil))
+    lines.append(
+      "\(ConfigurationFile.imageCacheKey) = \(Self.string("\(ByteSize(byteCount: configuration.imageCacheSize))"))  # "
+        + (file?.imageCacheSize == nil ? "default" : "file") + ", in \(Self.comment(configuration.imageCache))")
     // A table of TOML has all keys that follow.
     if !configuration.pollSeconds.isEmpty {
       lines.append("[\(ConfigurationFile.pollKey)]  # file")

@@ -51,6 +51,7 @@ package struct ProcessEnvironment: Sendable {
   package var configurationHome: String? { absolutePath("XDG_CONFIG_HOME") ?? home.map { "\($0)/.config" } }
   package var dataHome: String? { absolutePath("XDG_DATA_HOME") ?? home.map { "\($0)/.local/share" } }
   package var stateHome: String? { absolutePath("XDG_STATE_HOME") ?? home.map { "\($0)/.local/state" } }
+  package var cacheHome: String? { absolutePath("XDG_CACHE_HOME") ?? home.map { "\($0)/.cache" } }
   package var runtimeDirectory: String { absolutePath("XDG_RUNTIME_DIR") ?? "/run/user/\(userID)" }
 
   /// The process was started by a service manager, which waits for READY=1 or holds the socket. Such a process reports

@@ -23,7 +23,11 @@ final class DegradedLibrary: RunningLibrary {
 
   private init(_ interface: DegradedService, line: String, _ logger: Logger) {
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    service = .photod([interface, ManageService(connections: ConnectionRegistry(), events: events)], logger: logger)
+    service = .photod(
+      [
+        interface, ManageService(connections: ConnectionRegistry(), events: events),
+        DegradedImageService(beside: interface),
+      ], logger: logger)
     lines.yield(line)
   }
 

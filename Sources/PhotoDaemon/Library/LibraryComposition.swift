@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import PhotoCatalog
 import PhotoExtract
+import PhotoImages
 import PhotoIndexer
 import PhotoLive
 import PhotoModel
@@ -138,12 +139,22 @@ extension ServingLibrary {
       reopenReasons.continuation.yield($0)
     }
     let interface = LibraryService(library: library, live: live, logger: logger)
+    let assets = CatalogImageAssets(catalog: catalog) { watcher.access(to: $0) }
+    let engine = ImageEngine(
+      configuration: ImageConfiguration(
+        cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize,
+        executable: { try HelperProgram.image.find() }, logger: logger), assets: assets)
     let manage = ManageService(
       connections: interface.connections, events: library.events, library: library,
-      heldLists: live.lists.held, backups: backups, threads: interface.threads, libraryTurns: interface.libraryTurns)
+      heldLists: live.lists.held, backups: backups, engine: engine, threads: interface.threads,
+      libraryTurns: interface.libraryTurns)
+    let images = ImageService(
+      engine: engine, assets: assets, catalog: catalog, connections: interface.connections, threads: interface.threads
+    ) { library.ended }
     return ServingLibrary(
-      catalog: catalog, watcher: watcher, extractor: extractor, library: library, backups: backups,
-      service: .photod([interface, manage], limits: .leavingFiles(), logger: logger), reopenReasons: reopenReasons,
-      logger: logger)
+      catalog: catalog, watcher: watcher, extractor: extractor, library: library, backups: backups, engine: engine,
+      updates: ImageUpdates(engine: engine, live: live, logger: logger),
+      service: .photod([interface, manage, images], limits: .leavingFiles(), logger: logger),
+      reopenReasons: reopenReasons, logger: logger)
   }
 }

@@ -1,6 +1,8 @@
+import Dispatch
 import Logging
 import PhotoCatalog
 import PhotoExtract
+import PhotoImages
 import PhotoIndexer
 import PhotoModel
 import PhotoServer
@@ -18,6 +20,8 @@ final class ServingLibrary: RunningLibrary {
   private let watcher: WatcherGroup
   private let extractor: Extractor
   private let library: Library
+  private let engine: ImageEngine
+  private let updates: ImageUpdates
   private let service: VarlinkService
   private let logger: Logger
 
@@ -25,7 +29,7 @@ final class ServingLibrary: RunningLibrary {
   /// - Parameter reopenReasons: the stream to which `backups` sends.
   init(
     catalog: Catalog, watcher: WatcherGroup, extractor: Extractor, library: Library, backups: BackupService,
-    service: VarlinkService,
+    engine: ImageEngine, updates: ImageUpdates, service: VarlinkService,
     reopenReasons: (stream: AsyncStream<ReopenReason>, continuation: AsyncStream<ReopenReason>.Continuation),
     logger: Logger
   ) {
@@ -34,6 +38,8 @@ final class ServingLibrary: RunningLibrary {
     self.extractor = extractor
     self.library = library
     self.backups = backups
+    self.engine = engine
+    self.updates = updates
     self.service = service
     (self.reopenReasons, reasons) = reopenReasons
     (statusLines, lines) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -50,6 +56,7 @@ final class ServingLibrary: RunningLibrary {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await self.followStatus() }
       group.addTask { await self.backups.keep() }
+      group.addTask { await self.updates.follow() }
       group.addTask { for await why in self.catalog.damage { await self.backups.catalogFailed(why) } }
       group.addTask {
         // If the library can't go on, the service ends too.
@@ -93,6 +100,8 @@ final class ServingLibrary: RunningLibrary {
 
   private func endStreams() {
     library.stopWaiting()
+    // Its streams end at once. It waits up to a second for threads whose disk is slow, which the service must not.
+    DispatchQueue(label: "photod.pictures.end").async { [engine] in engine.shutDown() }
     service.shutDown()
     lines.finish()
     reasons.finish()

@@ -2,7 +2,7 @@ import Glibc
 
 /// Paths beyond PATH_MAX, which no system call takes whole, so they are walked in pieces. Folders may be nested as deep
 /// as their file system permits, and photos in them are photos.
-enum LongPath {
+package enum LongPath {
   /// O_PATH of open(2), which is not imported. It permits the walk even if the folder may not be read.
   private static let walkOnly: Int32 = 0o10_000_000
 
@@ -32,7 +32,7 @@ enum LongPath {
   }
 
   /// openat(2) of the path.
-  static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { with(path) { openat($0, $1, flags) } ?? -1 }
+  package static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { with(path) { openat($0, $1, flags) } ?? -1 }
 
   /// Returns nil if the path is no directory that can be read.
   static func openDirectory(_ path: [UInt8]) -> OpaquePointer? {

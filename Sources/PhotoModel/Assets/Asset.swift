@@ -110,6 +110,9 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   public var burstIdentifier: String?
   /// `false` while its volume is offline.
   public var available: Bool
+  /// The version of what its files show. It changes with their content, and not with their paths or with user data.
+  /// A program that keeps pictures keeps them by id, revision and size.
+  public var revision: String
   /// The resource to show comes first.
   public var resources: [Resource]
 
@@ -120,7 +123,7 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
     orientation: Int? = nil, durationSeconds: Double? = nil, location: Location? = nil, camera: Camera? = nil,
     title: String? = nil, caption: String? = nil, keywords: [String] = [], rating: Int? = nil,
     isFavorite: Bool = false, isHidden: Bool = false, isTrashed: Bool = false, burstIdentifier: String? = nil,
-    available: Bool = true, resources: [Resource] = []
+    available: Bool = true, revision: String = "", resources: [Resource] = []
   ) {
     self.id = id
     self.mediaType = mediaType
@@ -144,6 +147,7 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
     self.isTrashed = isTrashed
     self.burstIdentifier = burstIdentifier
     self.available = available
+    self.revision = revision
     self.resources = resources
   }
 }

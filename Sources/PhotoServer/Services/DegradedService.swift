@@ -25,16 +25,21 @@ package final class DegradedService: VarlinkInterface {
     feed = progress.feed
   }
 
+  /// Why calls can't be answered, for a person.
+  var reason: String {
+    let status = status()
+    return status.state == .opening
+      ? "The catalog is being upgraded. `photoctl status` shows the progress. Repeat the call when the library is live."
+      : status.warnings.joined(separator: " ")
+  }
+
   package func respond(to call: VarlinkServiceCall) async throws {
     // The keys are the same for every library.
     if call.method == "ListKeys" { return try await call.reply(ListKeys.current) }
     var version = feed.sequence
     let status = status()
     guard call.method == "Status" else {
-      throw ContractError.unavailable(
-        status.state == .opening
-          ? "The catalog is being upgraded. `photoctl status` shows the progress. Repeat the call when the library is live."
-          : status.warnings.joined(separator: " "))
+      throw ContractError.unavailable(reason)
     }
     guard call.wantsMore else {
       try await call.reply(StatusReply(status: status))

@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoContract
+import PhotoImages
 import PhotoIndexer
 import PhotoLive
 import Varlink
@@ -18,6 +19,8 @@ package final class ManageService: VarlinkInterface {
   let heldLists: ClientLists
   /// Nil if there is no library to back up.
   let backups: (any LibraryBackups)?
+  /// Nil if there is no library to make pictures of.
+  let engine: ImageEngine?
   let threads: ReadThreads
   /// The turns of the calls that work in the library's own queue.
   let libraryTurns: LibraryTurns
@@ -29,11 +32,13 @@ package final class ManageService: VarlinkInterface {
   ///   - library: the library whose unreadable files are listed; nil if there is none.
   ///   - heldLists: the lists that the calls of the service's other interface hold.
   ///   - backups: the backups of the library; nil if there is none.
+  ///   - engine: makes the pictures of the library; nil if there is none.
   ///   - threads, libraryTurns: those of the service's other interface, so that a process has one share of them.
   ///   - interval: returns when Clients may look again after it looked at this time. Tests decide when that is.
   package init(
     connections: ConnectionRegistry, events: EventRing = EventRing(), library: Library? = nil,
-    heldLists: ClientLists = ClientLists(), backups: (any LibraryBackups)? = nil, threads: ReadThreads = ReadThreads(),
+    heldLists: ClientLists = ClientLists(), backups: (any LibraryBackups)? = nil, engine: ImageEngine? = nil,
+    threads: ReadThreads = ReadThreads(),
     libraryTurns: LibraryTurns = LibraryTurns(),
     interval: @escaping ClientSnapshots.Interval = {
       try await Task.sleep(until: $0 + .milliseconds(500), clock: .continuous)
@@ -44,13 +49,14 @@ package final class ManageService: VarlinkInterface {
     self.library = library
     self.heldLists = heldLists
     self.backups = backups
+    self.engine = engine
     self.threads = threads
     self.libraryTurns = libraryTurns
     snapshots = ClientSnapshots(interval: interval)
   }
 
   /// The methods with an effect. A oneway call of any other method would do nothing, so it is skipped.
-  private static let actions: Set = ["Backup", "Restore", "Check"]
+  private static let actions: Set = ["Backup", "Restore", "Check", "ClearImages"]
 
   package func respond(to call: VarlinkServiceCall) async throws {
     defer { connections.endStream(call) }
@@ -63,6 +69,7 @@ package final class ManageService: VarlinkInterface {
     case "ListBackups": try await listBackups(call)
     case "Restore": try await restore(call)
     case "Check": try await check(call)
+    case "ClearImages": try await clearImages(call)
     default: throw VarlinkError.methodNotImplemented("\(name).\(call.method)")
     }
   }

@@ -181,7 +181,7 @@ public final class VarlinkClient: Sendable {
   }
 
   /// Closes the connection without waiting.
-  func abandon() {
+  package func abandon() {
     connection.inputEnded()
     messages.close()
   }

@@ -84,14 +84,24 @@ struct Failure: Error, Hashable, Sendable {
     case .unknownSortKey, .unknownValueKey, .invalidParameter: .usage
     case .invalidPredicate, .invalidText, .changeTokenExpired, .changeRejected: .data
     case .noSuchAsset, .noSuchCollection, .ambiguousCollection, .notInLibrary,
-      .notABackup:
+      .notABackup, .noSuchResource, .resourceUnavailable:
       .noInput
+    case .noImage(let kind, _): imageStatus(kind)
     case .unreachable, .connectionClosed, .libraryUnavailable: .unavailable
     case .internalError: .software
     case .storageFull, .cannotWrite: .inputOutput
-    case .snapshotExpired, .timedOut, .busy: .tryAgain
+    case .snapshotExpired, .timedOut, .busy, .tooManyImageRequests, .resourceChanged: .tryAgain
     case .methodMissing, .malformedReply, .unknown: .protocolFailure
     case .notAuthorized, .permissionDenied: .notPermitted
+    }
+  }
+
+  private static func imageStatus(_ kind: ImageFailure.Kind) -> EndStatus {
+    switch kind {
+    case .noSuchAsset, .unavailable: .noInput
+    case .unreadable, .tooLarge, .unknown: .data
+    case .unsupported: .unavailable
+    case .storageFull: .inputOutput
     }
   }
 }

@@ -9,6 +9,7 @@ import Testing
 struct ContractBoundsTests {
   @Test(arguments: [
     (InterfaceDefinition.library, RequestBounds.library), (InterfaceDefinition.manage, RequestBounds.manage),
+    (InterfaceDefinition.images, RequestBounds.images),
   ])
   func eachStringAndArrayOfARequestHasTheBoundThatTheFileStates(
     _ text: String, _ bounds: [String: RequestBound]
@@ -53,6 +54,15 @@ struct ContractBoundsTests {
 
   @Test func theManageFileStatesTheLimitsThatAreEnforced() {
     #expect(InterfaceDefinition.manage.contains("No reply is larger than \(ReplyLimits.maximumBytes >> 20) MiB."))
+  }
+
+  @Test func theImagesFileStatesTheOtherLimitsThatAreEnforced() {
+    let sentences = [
+      "1...\(ImageLimits.maximumTarget)", "A reply has at most \(ImageLimits.resultsPerReply) results and 1 MiB.",
+      "Pages of at most \(ImageLimits.pageBytes >> 10) KiB", "up to \(ImageLimits.maximumDataBytes >> 20) MiB.",
+      "A call has at most \(ImageLimits.maximumCallBytes >> 20) MiB.",
+    ]
+    for sentence in sentences { #expect(InterfaceDefinition.images.contains(sentence), "\(sentence)") }
   }
 
   /// With a comma between thousands.

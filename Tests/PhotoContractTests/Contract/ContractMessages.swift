@@ -72,6 +72,7 @@ struct ContractMessages {
         "ListBackups": (Nothing.self, BackupListReply.self),
         "Restore": (RestoreRequest.self, RestoredBackup.self),
         "Check": (CheckRequest.self, CatalogCheck.self),
+        "ClearImages": (Nothing.self, ClearedImages.self),
       ],
       errors: [
         "Unavailable": MessageError.self, "NotABackup": PathError.self, "CannotWrite": PathError.self,
@@ -86,6 +87,30 @@ struct ContractMessages {
         "UnreadableFile.kind": UnreadableFile.Kind.allCases.map(\.rawValue),
         "Finding.severity": CatalogCheck.Finding.Severity.allCases.map(\.rawValue),
       ])
+  }
+
+  static var images: ContractMessages {
+    ContractMessages(
+      methods: [
+        "OpenSession": (OpenSessionRequest.self, OpenSessionReply.self),
+        "RequestImages": (RequestImagesRequest.self, Nothing.self),
+        "CancelRequests": (CancelRequestsRequest.self, CancelRequestsReply.self),
+        "StartCaching": (CachingRequest.self, Nothing.self),
+        "StopCaching": (CachingRequest.self, Nothing.self),
+        "StopCachingAll": (StopCachingAllRequest.self, Nothing.self),
+        "ReadImage": (ReadImageRequest.self, ReadImageReply.self),
+        "MakeImages": (MakeImagesRequest.self, MakeImagesReply.self),
+        "ReadResource": (ReadResourceRequest.self, ReadResourceReply.self),
+        "Statistics": (Nothing.self, ImageStatistics.self),
+      ],
+      errors: [
+        "NoSuchSession": SessionError.self, "NoSuchImage": ImageIDError.self, "DuplicateRequest": RequestIDError.self,
+        "TooManyRequests": LimitError.self, "TooManySessions": LimitError.self, "NoSuchAsset": AssetIDsError.self,
+        "NoSuchResource": ResourceError.self, "ResourceUnavailable": PathError.self,
+        "ResourceChanged": MessageError.self, "ReadExpired": MessageError.self,
+        "NotAuthorized": AuthorizationError.self, "LibraryUnavailable": MessageError.self,
+      ],
+      unanswered: [], tolerated: [], partial: [], texts: [:])
   }
 
   /// How the Swift types differ from an interface file; empty if they do not.

@@ -13,6 +13,10 @@ struct ContractTests {
     #expect(try ContractMessages.manage.differences(from: InterfaceDefinition.manage) == [])
   }
 
+  @Test func theImageMessagesAreThoseOfTheInterfaceFile() throws {
+    #expect(try ContractMessages.images.differences(from: InterfaceDefinition.images) == [])
+  }
+
   @Test(arguments: [
     (
       "isFavorite: bool, isHidden: bool", "favorite: bool, isHidden: bool",

@@ -86,6 +86,7 @@ package final class DaemonFixture {
     var environment = ProcessInfo.processInfo.environment
     environment["XDG_RUNTIME_DIR"] = directory
     environment["XDG_CONFIG_HOME"] = directory + "/config"
+    environment["XDG_CACHE_HOME"] = directory + "/cache"
     environment["XDG_STATE_HOME"] = directory + "/state-home"
     environment["SWIFT_BACKTRACE"] = "enable=no"
     process.environment = environment.merging(self.environment) { $1 }

@@ -2,8 +2,8 @@
 
 limitsAreInEffect() {
   photoctl status
-  is MemoryHigh 1073741824
-  is MemoryMax 2147483648
+  is MemoryHigh 3221225472
+  is MemoryMax 4294967296
   is TasksMax 256
   is LimitCORE 0
   is UMask 0077

@@ -10,9 +10,13 @@ struct ShowCommand: AsyncParsableCommand {
       ./123. With -, they come from standard input, one on each line. If some of them are not in the library, the \
       others are shown, and the exit code is 66.
 
+      --picture also shows the pictures, in a terminal with the graphics protocol of kitty, or with sixels if the program \
+      img2sixel is installed. The terminal is asked which of them it has.
+
       EXAMPLES
         photoctl show 42
         photoctl show IMG_0001.jpg IMG_0002.jpg
+        photoctl show --picture 42
         photoctl show --json ./123 | jq .camera
         photoctl query --album Favorites --format paths | photoctl show -
       """)
@@ -22,13 +26,21 @@ struct ShowCommand: AsyncParsableCommand {
   @Flag(help: "Print each asset as one JSON object, an Asset of org.photod.library.")
   var json = false
 
+  @Flag(help: "Show the pictures, too, if the terminal can.")
+  var picture = false
+
   @OptionGroup var assets: AssetArguments
+
+  func validate() throws {
+    if picture, json { throw ValidationError("--picture and --json are two forms of output. Give only one of them.") }
+  }
 
   /// The limit of the contract.
   private static let maximumPerCall = 1_000
 
   func run() async throws {
     let library = connection.library
+    let pictures = picture ? try ShownPicture(of: library) : nil
     var rest = try assets.names()[...]
     var isFirst = true
     var failure: Failure?
@@ -50,6 +62,13 @@ struct ShowCommand: AsyncParsableCommand {
         if !json && !isFirst { try Output.put("\n") }
         isFirst = false
         try Output.put(json ? JSONText.indented(asset) : Array(AssetText.text(asset).utf8))
+        do {
+          try await pictures?.put(asset.id)
+        } catch let error as PhotoLibraryError {
+          var problem = Failure(error, in: "show")
+          problem.problem = name.problem("asset \(id): \(problem.problem)")
+          failure = failure ?? problem
+        }
       }
     }
     if let failure { throw failure }

@@ -1,0 +1,157 @@
+import PhotoContract
+import PhotoModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The size of a frame, in pixels and not in points.
+public struct ImageSize: Hashable, Sendable {
+  public var width: Int
+  public var height: Int
+
+  /// - Parameters: 1...16,384 each.
+  public init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+}
+
+/// The options of a request for pictures, as PhotoKit's `PHImageRequestOptions`.
+public struct ImageRequestOptions: Hashable, Sendable {
+  public var deliveryMode: ImageDeliveryMode
+  public var resizeMode: ImageResizeMode
+  public var version: ImageVersion
+  /// The index of a file among ``Asset/resources``; nil for the file that ``version`` means.
+  public var resource: Int?
+  /// The time of a video's frame; nil for the first one that is not black.
+  public var atSeconds: Double?
+  public var format: ImageFormat
+
+  public init(
+    deliveryMode: ImageDeliveryMode = .opportunistic, resizeMode: ImageResizeMode = .fast,
+    version: ImageVersion = .current, resource: Int? = nil, atSeconds: Double? = nil, format: ImageFormat = .jpeg
+  ) {
+    self.deliveryMode = deliveryMode
+    self.resizeMode = resizeMode
+    self.version = version
+    self.resource = resource
+    self.atSeconds = atSeconds
+    self.format = format
+  }
+}
+
+/// A picture of an asset: upright, in sRGB, without metadata.
+public struct AssetImage: Hashable, Sendable {
+  public enum Content: Hashable, Sendable {
+    /// The path of a file of photod. It can be read for 60 s. Its content never changes.
+    case file(path: String)
+    case data([UInt8])
+    /// A larger picture for a client without access to files. ``ImageManager/data(of:)`` reads it, for 60 s.
+    case stored(imageID: String)
+  }
+
+  public let content: Content
+  /// `image/jpeg` or `image/png`.
+  public let contentType: String
+  public let width: Int
+  public let height: Int
+  public let byteCount: Int
+  /// Whether it is smaller than requested, although the file has more. A better one follows unless ``isFinal``.
+  public let isDegraded: Bool
+  /// Whether it is the last result of its request.
+  public let isFinal: Bool
+  /// The revision of the asset that it shows. Keep pictures by the asset's id, this, and their size.
+  public let revision: String
+  /// The session that has its bytes.
+  let session: String
+
+  /// - Throws: ``PhotoLibraryError/malformedReply(_:)``.
+  init(_ image: ImageDescription, isFinal: Bool, session: String) throws {
+    if let path = image.path {
+      content = .file(path: path)
+    } else if let text = image.data {
+      guard let bytes = Base64.bytes(text) else {
+        throw PhotoLibraryError.malformedReply("the data of a picture is not base64")
+      }
+      content = .data(bytes)
+    } else if let imageID = image.imageID {
+      content = .stored(imageID: imageID)
+    } else {
+      throw PhotoLibraryError.malformedReply("a picture has no content")
+    }
+    contentType = image.contentType
+    width = image.width
+    height = image.height
+    byteCount = image.byteCount
+    isDegraded = image.isDegraded
+    self.isFinal = isFinal
+    revision = image.revision
+    self.session = session
+  }
+}
+
+/// The results of one request: at most one degraded picture, then the final one.
+///
+/// Leaving the loop, or cancelling its task, cancels the request.
+public struct ImageResults: AsyncSequence, Sendable {
+  public typealias Element = AssetImage
+
+  let stream: AsyncThrowingStream<AssetImage, any Error>
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator()) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    var base: AsyncThrowingStream<AssetImage, any Error>.Iterator
+
+    /// The next picture; nil after the final one.
+    ///
+    /// - Throws: ``PhotoLibraryError``, such as ``PhotoLibraryError/noImage(kind:message:)``; `CancellationError` if
+    ///   the task was cancelled.
+    public mutating func next() async throws -> AssetImage? {
+      let image = try await base.next()
+      if image == nil { try Task.checkCancellation() }
+      return image
+    }
+  }
+}
+
+/// A part of a file of an asset.
+public struct ResourcePage: Hashable, Sendable {
+  public let offset: Int64
+  public let bytes: [UInt8]
+  /// The size of the file when the reading began.
+  public let total: Int64
+  /// The revision of the asset.
+  public let revision: String
+}
+
+extension ResourceReply {
+  var page: ResourcePage { ResourcePage(offset: offset, bytes: bytes, total: total, revision: revision) }
+}
+
+/// ReadResourceReply with decoded data.
+struct ResourceReply: Decodable, Sendable {
+  let offset: Int64
+  let bytes: [UInt8]
+  let total: Int64
+  let revision: String
+
+  init(from decoder: any Decoder) throws {
+    let reply = try ReadResourceReply(from: decoder)
+    guard let bytes = Base64.bytes(reply.data) else {
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the data is not base64"))
+    }
+    offset = reply.offset
+    self.bytes = bytes
+    total = reply.total
+    revision = reply.revision
+  }
+}
+
+enum Base64 {
+  /// - Returns: nil if the text is not base64.
+  static func bytes(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map(Array.init) }
+}

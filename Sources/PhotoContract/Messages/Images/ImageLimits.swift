@@ -1,0 +1,13 @@
+/// The limits of org.photod.images, as its interface file states them.
+package enum ImageLimits {
+  /// The largest width or height of a frame.
+  package static let maximumTarget = 16_384
+  /// The most results of one reply.
+  package static let resultsPerReply = 64
+  /// The longest page of ReadImage and ReadResource, before it is encoded.
+  package static let pageBytes = 512 << 10
+  /// The largest picture that MakeImages sends as data.
+  package static let maximumDataBytes = 8 << 20
+  /// The longest text of a call. 50,000 ids take a megabyte.
+  package static let maximumCallBytes = 4 << 20
+}

@@ -1,0 +1,78 @@
+import Glibc
+import PhotoCatalog
+import PhotoImages
+import PhotoIndexer
+import PhotoModel
+import PhotoWatch
+import WatchRecords
+
+/// The assets of the catalog, and their files, for the engine that makes pictures.
+package struct CatalogImageAssets: ImageAssets {
+  private let catalog: Catalog
+  private let access: @Sendable ([UInt8]) -> FileAccess
+
+  /// - Parameter access: how the watcher reaches a path. A share that does not answer blocks each call without a limit.
+  package init(catalog: Catalog, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
+    self.catalog = catalog
+    self.access = access
+  }
+
+  package func imageAsset(_ id: Int64) throws -> ImageAsset? {
+    guard let (asset, times) = try catalog.read({ try $0.assetWithFileTimes(AssetID(rawValue: id)) }) else { return nil }
+    let files = asset.resources.enumerated().map { index, resource in
+      let time = index < times.count && times[index] != .unknown ? times[index] : nil
+      return ImageFile(
+        index: index, path: FilePath.bytes(resource.path), contentType: resource.contentType,
+        byteCount: resource.byteCount, modified: time.map { FileTime(nanoseconds: $0.nanoseconds) },
+        kind: resource.kind)
+    }
+    return ImageAsset(
+      id: id, revision: asset.revision, isAvailable: asset.available, isHidden: asset.isHidden,
+      mediaType: asset.mediaType, orientation: asset.orientation, files: files,
+      currentFile: asset.resources.firstIndex { $0.kind == .adjustedPhoto } ?? (files.isEmpty ? nil : 0),
+      originalFile: asset.resources.firstIndex { Self.originals.contains($0.kind) } ?? (files.isEmpty ? nil : 0),
+      pixelSize: size(of: asset))
+  }
+
+  private func size(of asset: Asset) -> ImageFrame? {
+    guard let width = asset.pixelWidth, let height = asset.pixelHeight, width > 0, height > 0 else { return nil }
+    return ImageFrame(width: width, height: height)
+  }
+
+  private static let originals: Set<Resource.Kind> = [.photo, .video, .audio]
+
+  /// A symbolic link that replaced the file is not followed, and a FIFO does not block.
+  package func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+    switch access(file.path) {
+    case .direct: break
+    case .share(let share): guard share.answers else { throw .offline }
+    case .none: throw .offline
+    }
+    let descriptor = LongPath.open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT, ENOTDIR, ELOOP: throw .gone
+      // The drive was removed, or the share has ended.
+      case ENODEV, ENXIO, EIO, ESTALE, EHOSTDOWN, ENOTCONN: throw .offline
+      case let code: throw .errno(code)
+      }
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw .gone
+    }
+    return descriptor
+  }
+}
+
+extension ImageFileError {
+  /// A message for a person.
+  func message(_ path: String) -> String {
+    switch self {
+    case .offline: "The drive of \(path) is offline. Connect it, and try again."
+    case .gone: "\(path) is gone, and photod has not noticed yet. Call Synchronize, and fetch the asset again."
+    case .errno(let code): "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import PhotoClient
+
+struct ThumbnailCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "thumbnail",
+    abstract: "Makes small pictures of assets.",
+    discussion: """
+      It prints the path of each picture, in the order of the arguments. The pictures are upright, in sRGB, and have no \
+      metadata. They belong to photod, which may remove them after 60 seconds: read them at once, or copy them.
+
+      With --output, they are copied into a folder, which is made if it does not exist. A picture gets the name ID.jpg, \
+      or ID.png if it has transparency. If there is such a file, the command fails for this asset and keeps the file, \
+      unless --overwrite is given. A copy appears whole, and replaces the old file at once.
+
+      If there is no picture of an asset, its error is printed at the end, and the others are made nevertheless. With \
+      --format json, each result is an object with `id`, `path`, `width`, `height`, `byteCount`, `contentType`, \
+      `isDegraded` and `revision`, or with `id`, `failure` and `message`. isDegraded: the drive is offline, and only a \
+      smaller picture is kept.
+
+      EXAMPLES
+        photoctl thumbnail 42
+        photoctl thumbnail IMG_0001.jpg --size 1024 --output /tmp/pictures
+        photoctl query --album Favorites --format paths | photoctl thumbnail - --output ~/Favorites
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Option(help: ArgumentHelp("The longer side in pixels, 1 to 16384 (default: 256).", valueName: "pixels"))
+  var size: Int?
+
+  @Option(
+    help: ArgumentHelp("Copy the pictures into this folder.", valueName: "dir"), completion: .directory)
+  var output: String?
+
+  @Flag(help: "Replace files in the folder of --output.")
+  var overwrite = false
+
+  @OptionGroup var formats: FormatOptions<ThumbnailFormat>
+
+  @OptionGroup var assets: AssetArguments
+
+  func validate() throws {
+    if let size, !(1...16_384).contains(size) {
+      throw ValidationError("--size is \(size); it must be 1 to 16384 pixels.")
+    }
+    if overwrite, output == nil { throw ValidationError("--overwrite needs --output.") }
+  }
+
+  /// The contract's limit.
+  private static let maximumPerCall = 100
+
+  func run() async throws {
+    let library = connection.library
+    let (ids, names) = try await library.ids(of: try assets.names())
+    let folder = try output.map { try PictureFolder($0, overwrites: overwrite) }
+    var printer = ThumbnailPrinter(format: formats.chosen ?? .paths)
+    var failure: Failure?
+    for start in stride(from: 0, to: ids.count, by: Self.maximumPerCall) {
+      let part = Array(ids[start..<min(start + Self.maximumPerCall, ids.count)])
+      for (id, result) in try await images(of: part, library) {
+        let thumbnail: Thumbnail
+        do {
+          thumbnail = try Thumbnail(id, try result.get(), folder)
+        } catch {
+          var problem = Failure(error, in: "thumbnail")
+          problem.problem = (names[id] ?? NamedAsset(.id(id))).problem("asset \(id): \(problem.problem)")
+          failure = failure ?? problem
+          thumbnail = Thumbnail(id, failing: error, problem.problem)
+        }
+        try printer.put(thumbnail)
+      }
+    }
+    try printer.end()
+    if let failure { throw failure }
+  }
+
+  /// The results in the order of the ids.
+  private func images(
+    of ids: [AssetID], _ library: PhotoLibrary
+  ) async throws -> [(AssetID, Result<AssetImage, PhotoLibraryError>)] {
+    let side = size ?? 256
+    var results: [Result<AssetImage, PhotoLibraryError>?] = Array(repeating: nil, count: ids.count)
+    let options = ImageRequestOptions(deliveryMode: .highQuality, resizeMode: .exact)
+    let replies = ImageManager.makeImages(
+      ids, of: library, targetSize: ImageSize(width: side, height: side), options: options)
+    for try await reply in replies {
+      for (index, result) in reply where results.indices.contains(index) { results[index] = result }
+    }
+    return zip(ids, results).map { ($0, $1 ?? .failure(.malformedReply("there is no result for the asset \($0)"))) }
+  }
+}
+
+enum ThumbnailFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+  case paths, json, jsonl
+}
+
+extension ThumbnailFormat: PrintedFormat {
+  static var help: ArgumentHelp { "The output format (default: paths)." }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import PhotoClient
+import Synchronization
+import TestTools
+import Testing
+import Varlink
+
+@testable import PhotoContract
+
+/// ImageManager over a scripted service.
+@Suite(.timeLimit(.minutes(5))) struct ImageManagerTests {
+  /// The part of the service: sessions with requests that the test answers.
+  private final class Sessions: Sendable {
+    struct State {
+      var requests: [ImageRequest] = []
+      var cancelled: [Int64] = []
+      var caching: [CachingRequest] = []
+      var count = 0
+    }
+
+    let state = Mutex(State())
+    private let results = AsyncStream.makeStream(of: [ImageResult].self)
+
+    func send(_ results: ImageResult...) { self.results.continuation.yield(results) }
+
+    /// - Parameter ended: ends the first session at once when the first request has come.
+    func answers(endingFirst: Bool = false) -> [String: ScriptedDaemon.Answer] {
+      [
+        "OpenSession": { call in
+          let number = self.state.withLock { state in
+            state.count += 1
+            return state.count
+          }
+          try await call.replyContinuing(OpenSessionReply(session: "s\(number)", results: []))
+          if endingFirst, number == 1 {
+            try await eventually("a request has come") { self.state.withLock { !$0.requests.isEmpty } }
+            throw VarlinkError("org.photod.images.LibraryUnavailable", MessageError(message: "photod is stopping."))
+          }
+          for await results in self.results.stream {
+            try await call.replyContinuing(OpenSessionReply(session: "s\(number)", results: results))
+          }
+        },
+        "RequestImages": { call in
+          let parameters = try call.parameters(RequestImagesRequest.self)
+          self.state.withLock { $0.requests += parameters.requests }
+          try await call.reply(VarlinkEmpty())
+        },
+        "CancelRequests": { call in
+          let ids = try call.parameters(CancelRequestsRequest.self).ids ?? []
+          self.state.withLock { $0.cancelled += ids }
+          try await call.reply(CancelRequestsReply(cancelled: ids))
+        },
+        "StartCaching": { call in
+          let parameters = try call.parameters(CachingRequest.self)
+          self.state.withLock { $0.caching.append(parameters) }
+          try await call.reply(VarlinkEmpty())
+        },
+      ]
+    }
+
+    func waitForRequests(_ count: Int) async throws -> [ImageRequest] {
+      try await eventually("\(count) requests have come") { state.withLock { $0.requests.count >= count } }
+      return state.withLock { $0.requests }
+    }
+  }
+
+  private func result(_ id: Int64, isFinal: Bool = true, text: String = "x") -> ImageResult {
+    ImageResult(
+      requestID: id, isFinal: isFinal,
+      image: ImageDescription(
+        data: Data(text.utf8).base64EncodedString(), contentType: "image/jpeg", width: 10, height: 20,
+        byteCount: text.utf8.count, isDegraded: !isFinal, revision: "r"))
+  }
+
+  private let size = ImageSize(width: 256, height: 128)
+
+  @Test func aDegradedPictureComesBeforeTheFinalOne() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      let results = images.requestImage(for: 7, targetSize: size, contentMode: .aspectFill)
+      let request = try #require(try await sessions.waitForRequests(1).first)
+      #expect((request.assetID, request.targetWidth, request.targetHeight) == (7, 256, 128))
+      #expect((request.contentMode, request.deliveryMode) == (.aspectFill, .opportunistic))
+      sessions.send(result(request.id, isFinal: false, text: "small"))
+      sessions.send(result(request.id, text: "large"))
+      var shown: [String] = []
+      for try await image in results {
+        #expect(image.isDegraded != image.isFinal)
+        shown.append(String(decoding: try await images.data(of: image), as: UTF8.self))
+      }
+      #expect(shown == ["small", "large"])
+    }
+  }
+
+  @Test func aFailureIsThrown() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      async let image = images.image(for: 7, targetSize: nil)
+      let request = try #require(try await sessions.waitForRequests(1).first)
+      let failure = ImageFailure(kind: .unsupported, message: "No decoder. Install photod-images.")
+      sessions.send(ImageResult(requestID: request.id, isFinal: true, failure: failure))
+      let error = PhotoLibraryError.noImage(kind: .unsupported, message: failure.message)
+      do {
+        _ = try await image
+        Issue.record("there was a picture")
+      } catch let thrown as PhotoLibraryError {
+        #expect(thrown == error && thrown.remedy == "Install photod-images.")
+      }
+    }
+  }
+
+  @Test func cancellingTheTaskCancelsTheRequest() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      let task = Task { try await images.image(for: 7, targetSize: size) }
+      let request = try #require(try await sessions.waitForRequests(1).first)
+      task.cancel()
+      try await eventually("the request is cancelled") { sessions.state.withLock { $0.cancelled } == [request.id] }
+      await #expect(throws: CancellationError.self) { _ = try await task.value }
+    }
+  }
+
+  @Test func requestsOfManyTasksShareCallsAndTheirIDsAscend() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      let results = (1...2_500).map { images.requestImage(for: AssetID(rawValue: $0), targetSize: size) }
+      let requests = try await sessions.waitForRequests(2_500)
+      #expect(requests.map(\.id) == Array(1...2_500))
+      #expect(requests.map(\.assetID.rawValue) == Array(1...2_500))
+      #expect(daemon.calls.count { $0 == "RequestImages" } < 100)
+      #expect(daemon.calls.count { $0 == "OpenSession" } == 1)
+      withExtendedLifetime(results) {}
+    }
+  }
+
+  @Test func anotherSessionRepeatsWhatIsStillWanted() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers(endingFirst: true)) { daemon in
+      let images = ImageManager(of: daemon.library())
+      images.startCachingImages(for: [1, 2], targetSize: size)
+      async let image = images.image(for: 7, targetSize: size)
+      let requests = try await sessions.waitForRequests(2)
+      #expect(requests[0] == requests[1])
+      sessions.send(result(requests[1].id))
+      #expect(try await image.isFinal)
+      try await eventually("the set is repeated") {
+        sessions.state.withLock { $0.caching.last?.session == "s2" && Set($0.caching.last?.assetIDs ?? []) == [1, 2] }
+      }
+    }
+  }
+
+  @Test func aSizeOutOfRangeIsRefusedWithoutACall() async throws {
+    let images = ImageManager(of: PhotoLibrary(socketPath: "/nonexistent"))
+    for size in [ImageSize(width: 0, height: 1), ImageSize(width: 1, height: 16_385)] {
+      await #expect(throws: PhotoLibraryError.invalidParameter("targetSize")) {
+        _ = try await images.image(for: 1, targetSize: size)
+      }
+    }
+  }
+}
