@@ -158,12 +158,13 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
     .target(name: "CWatchShim"),
-    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    // The .pc files of libvips and LibRaw have options of the compiler that SwiftPM refuses. Their headers need the paths of
+    // GLib only.
+    .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     .target(
       name: "CImageDecoders", dependencies: ["CHeif", "CVips"],
-      // The .pc file of LibRaw has options of the compiler that SwiftPM refuses.
-      linkerSettings: [.linkedLibrary("raw"), .linkedLibrary("jxl")]),
+      linkerSettings: [.linkedLibrary("jxl"), .linkedLibrary("raw"), .linkedLibrary("vips")]),
 
     // Tests
     .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),
@@ -200,6 +201,9 @@ let package = Package(
     .testTarget(
       name: "ExtractRecordsTests", dependencies: ["ExtractRecords", "PhotoModel", "TestTools", "WatchRecords"]),
     .testTarget(name: "ImageRecordsTests", dependencies: ["ImageRecords", "TestTools", "WatchRecords"]),
+    .testTarget(
+      name: "PhotoImageTests",
+      dependencies: ["CDescriptorPassing", "CZlib", "ImageRecords", "TestTools", "WatchRecords", "WorkerProcess"]),
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
+
 /// The segments of a JPEG before its pixels.
 struct JPEGStructure {
   /// Before its rotation.
@@ -43,6 +45,26 @@ struct JPEGStructure {
       }
       position += 2 + length
     }
+  }
+
+  /// Whether the bytes end before the end marker of the JPEG.
+  static func isCutOff(_ view: ByteView) -> Bool {
+    guard let start = view.bytes.baseAddress, view.byte(at: 0) == 0xFF, view.byte(at: 1) == 0xD8 else { return false }
+    var position = 2
+    while position + 1 < view.count {
+      // Between the markers of a scan is its compressed data, which has 0xFF only before 0.
+      guard let next = memchr(start + position, 0xFF, view.count - position - 1) else { return true }
+      position = UnsafeRawPointer(next) - start
+      switch view.bytes[position + 1] {
+      case 0xD9: return false
+      case 0xFF: position += 1
+      case 0x00, 0x01, 0xD0...0xD8: position += 2
+      default:
+        guard let length = view.uint16(at: position + 2), length >= 2 else { return true }
+        position += 2 + length
+      }
+    }
+    return true
   }
 
   private mutating func readPreviews(_ view: ByteView, at start: Int, count: Int) {

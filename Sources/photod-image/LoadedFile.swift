@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CImageDecoders
+import CSandbox
 import Glibc
 
 /// A file in memory that this process may change. The file itself never changes.
@@ -18,12 +18,10 @@ final class LoadedFile {
 
   /// - Parameter most: how many bytes are needed. Nil means the whole file.
   init(descriptor: Int32, most: Int? = nil) throws(PictureError) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
+    let size = Int(sandbox_file_size(descriptor))
+    guard size >= 0 else {
       throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw PictureError(.unreadable, "this is no regular file") }
-    let size = Int(status.st_size)
     guard size > 0 else { throw PictureError(.unreadable, "the file is empty") }
     let count = min(size, most ?? size)
     isMapped = count > Self.largestRead

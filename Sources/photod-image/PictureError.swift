@@ -15,17 +15,19 @@ struct PictureError: Error {
 
   /// - Throws: the last failure of the decoders, except if the result is a success.
   static func check(_ result: imagedecoders_result) throws(PictureError) {
-    let failure: PictureFailure
+    // Libraries quote the file, so the text may be anything.
+    let text = String(
+      String(cString: imagedecoders_message()).unicodeScalars.map {
+        $0.properties.generalCategory == .control ? " " : Character($0)
+      })
+    let reason = text.isEmpty ? "no reason is known" : text
     switch result {
     case IMAGEDECODERS_DONE: return
-    case IMAGEDECODERS_UNSUPPORTED: failure = .unsupported
-    case IMAGEDECODERS_NO_MEMORY: failure = .outOfMemory
-    case IMAGEDECODERS_ABSENT: failure = .noEmbeddedPicture
-    default: failure = .unreadable
+    case IMAGEDECODERS_UNSUPPORTED:
+      throw PictureError(.unsupported, "this variant of the format is not supported (\(reason))")
+    case IMAGEDECODERS_NO_MEMORY: throw PictureError(.outOfMemory, "there is not enough memory (\(reason))")
+    case IMAGEDECODERS_ABSENT: throw PictureError(.noEmbeddedPicture, reason)
+    default: throw PictureError(.unreadable, "the file is damaged or cut off (\(reason))")
     }
-    // Libraries quote the file, so the text may be anything.
-    let text = String(decoding: String(cString: imagedecoders_message()).utf8, as: UTF8.self)
-    let printable = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) }
-    throw PictureError(failure, String(printable))
   }
 }

@@ -32,7 +32,17 @@ final class Pixels {
     var content = imagedecoders_pixels()
     try PictureError.check(
       imagedecoders_decode(view.bytes.baseAddress, view.count, Int32(size.width), Int32(size.height), &content))
-    return Pixels(content)
+    let pixels = Pixels(content)
+    // libjpeg fills the missing rows with one colour. A file that lacks nothing but its end marker is shown.
+    if pixels.hasUniformLastRow, JPEGStructure.isCutOff(view) {
+      throw PictureError(.unreadable, "the JPEG is cut off")
+    }
+    return pixels
+  }
+
+  private var hasUniformLastRow: Bool {
+    let (bands, row) = (Int(content.model.rawValue), bytes.suffix(size.width * Int(content.model.rawValue)))
+    return row.indices.dropFirst(bands).allSatisfy { abs(Int(row[$0]) - Int(row[$0 - bands])) <= 2 }
   }
 
   /// Scales the pixels, and converts them to sRGB with 8 bits.

@@ -35,6 +35,9 @@ enum sandbox_step sandbox_enter(int socket);
 /// - It may ask for the size of an open file, and name its threads.
 enum sandbox_step sandbox_enter_as_decoder(int socket);
 
+/// The size of a regular file, in bytes, by a system call that a decoder may make. -1 with errno if it is not known.
+long long sandbox_file_size(int descriptor);
+
 /// Tries one thing that the sandbox forbids. Returns its name, and its errno in `*error`, which is 0 if it was possible.
 /// Returns NULL after the last one. It is for tests.
 const char *sandbox_try(unsigned number, int *error);

@@ -1,0 +1,116 @@
+import CZlib
+
+/// Files that a test makes itself.
+enum MadeFiles {
+  /// An uncompressed TIFF of RGB with 8 bits.
+  ///
+  /// - color: the colour of a pixel, before the rotation.
+  static func tiff(
+    _ width: Int, _ height: Int, orientation: Int = 1, profile: [UInt8] = [], bands: Int = 3,
+    color: (Int, Int) -> [UInt8]
+  ) -> [UInt8] {
+    var pixels: [UInt8] = []
+    for y in 0..<height { for x in 0..<width { pixels += color(x, y) } }
+    let entries = 11 + (bands == 4 ? 1 : 0) + (profile.isEmpty ? 0 : 1)
+    let end = 8 + 2 + 12 * entries + 4
+    let bitsAt = end
+    let profileAt = bitsAt + 2 * 4
+    let pixelsAt = profileAt + profile.count
+    var file: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + two(entries)
+    func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) {
+      file += two(tag) + two(type) + four(count) + four(value)
+    }
+    entry(256, 4, 1, width)
+    entry(257, 4, 1, height)
+    entry(258, 3, bands, bitsAt)
+    entry(259, 3, 1, 1)
+    entry(262, 3, 1, 2)
+    entry(273, 4, 1, pixelsAt)
+    entry(274, 3, 1, orientation)
+    entry(277, 3, 1, bands)
+    entry(278, 4, 1, height)
+    entry(279, 4, 1, pixels.count)
+    entry(284, 3, 1, 1)
+    if bands == 4 { entry(338, 3, 1, 2) }
+    if !profile.isEmpty { entry(34675, 7, profile.count, profileAt) }
+    file += four(0) + [8, 0, 8, 0, 8, 0, 8, 0] + profile + pixels
+    return file
+  }
+
+  /// An ICC profile whose red is the green of sRGB, and the other way round.
+  static let swappedProfile: [UInt8] = {
+    func fixed(_ value: Double) -> [UInt8] { Array(four(Int(value * 65536)).reversed()) }
+    func xyz(_ values: [Double]) -> [UInt8] { Array("XYZ ".utf8) + [0, 0, 0, 0] + values.flatMap(fixed) }
+    let gamma: [UInt8] = Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 2, 0x33, 0, 0]
+    let text: [UInt8] = Array("text".utf8) + [0, 0, 0, 0] + Array("none".utf8) + [0, 0, 0, 0]
+    let tags: [(String, [UInt8])] = [
+      ("cprt", text), ("wtpt", xyz([0.9642, 1, 0.8249])), ("rXYZ", xyz([0.3851, 0.7169, 0.0971])),
+      ("gXYZ", xyz([0.4361, 0.2225, 0.0139])), ("bXYZ", xyz([0.1431, 0.0606, 0.7141])), ("rTRC", gamma),
+      ("gTRC", gamma), ("bTRC", gamma),
+    ]
+    var (table, data): ([UInt8], [UInt8]) = ([0, 0, 0, UInt8(tags.count)], [])
+    let start = 128 + 4 + 12 * tags.count
+    for (name, content) in tags {
+      table += Array(name.utf8) + four(start + data.count).reversed() + four(content.count).reversed()
+      data += content
+    }
+    var header = [UInt8](repeating: 0, count: 128)
+    header.replaceSubrange(0..<4, with: four(start + data.count).reversed())
+    header[8] = 2
+    header[9] = 0x10
+    header.replaceSubrange(12..<24, with: Array("mntrRGB XYZ ".utf8))
+    header.replaceSubrange(36..<40, with: Array("acsp".utf8))
+    header.replaceSubrange(68..<80, with: [0.9642, 1, 0.8249].flatMap(fixed))
+    return header + table + data
+  }()
+
+  /// A PNG of which only the header is large.
+  static func png(_ width: Int, _ height: Int) -> [UInt8] {
+    func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+      let body = Array(name.utf8) + content
+      return four(content.count).reversed() + body + four(Int(crc32(0, body, UInt32(body.count)))).reversed()
+    }
+    var packed = [UInt8](repeating: 0, count: 1000)
+    var count = uLongf(packed.count)
+    compress(&packed, &count, [UInt8](repeating: 0, count: 5000), 5000)
+    return [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10]
+      + chunk("IHDR", four(width).reversed() + four(height).reversed() + [8, 2, 0, 0, 0])
+      + chunk("IDAT", Array(packed[..<Int(count)])) + chunk("IEND", [])
+  }
+
+  /// A BMP with 24 bits.
+  static func bitmap(_ width: Int, _ height: Int, color: (Int, Int) -> [UInt8]) -> [UInt8] {
+    let row = (width * 3 + 3) / 4 * 4
+    var file: [UInt8] = Array("BM".utf8) + four(54 + row * height) + four(0) + four(54) + four(40)
+    file += four(width) + four(height) + two(1) + two(24) + [UInt8](repeating: 0, count: 24)
+    for y in (0..<height).reversed() {
+      var bytes: [UInt8] = []
+      for x in 0..<width { bytes += color(x, y).reversed() }
+      file += bytes + [UInt8](repeating: 0, count: row - bytes.count)
+    }
+    return file
+  }
+
+  /// A Photoshop file with 8 bits, packed or not.
+  static func photoshop(
+    _ width: Int, _ height: Int, isPacked: Bool, color: (Int, Int) -> [UInt8]
+  ) -> [UInt8] {
+    var file: [UInt8] = Array("8BPS".utf8) + [0, 1, 0, 0, 0, 0, 0, 0, 0, 3]
+    file += four(height).reversed() + four(width).reversed() + [0, 8, 0, 3]
+    file += [UInt8](repeating: 0, count: 12) + [0, isPacked ? 1 : 0]
+    var (counts, rows): ([UInt8], [UInt8]) = ([], [])
+    for band in 0..<3 {
+      for y in 0..<height {
+        let row = (0..<width).map { color($0, y)[band] }
+        // Each byte is a run of one.
+        let stored = isPacked ? row.flatMap { [0, $0] } : row
+        counts += two(stored.count).reversed()
+        rows += stored
+      }
+    }
+    return file + (isPacked ? counts : []) + rows
+  }
+
+  static func two(_ value: Int) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8 & 0xFF)] }
+  static func four(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (8 * $0) & 0xFF) } }
+}

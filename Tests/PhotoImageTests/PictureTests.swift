@@ -1,0 +1,179 @@
+import Foundation
+import ImageRecords
+import TestTools
+import Testing
+
+/// The pictures of photod-image, from files whose pixels are known.
+@Suite struct PictureTests {
+  private let folder: TemporaryFolder
+  private let process: ImageProcess
+
+  init() throws {
+    folder = try TemporaryFolder("image")
+    process = try ImageProcess()
+  }
+
+  private func make(_ file: [UInt8], _ request: PictureRequest) throws -> ImageProcess.Outcome {
+    let path = folder.path + "/file"
+    try Data(file).write(to: URL(fileURLWithPath: path))
+    return try process.picture(path, request)
+  }
+
+  private func raster(_ file: [UInt8], _ request: PictureRequest) throws -> Raster {
+    let outcome = try make(file, request)
+    return try Raster(png: try #require(outcome.bytes, "\(outcome)"))
+  }
+
+  /// Four quarters: red, green, blue, white in reading order.
+  private static func quarters(_ width: Int, _ height: Int) -> (Int, Int) -> [UInt8] {
+    { x, y in
+      switch (x < width / 2, y < height / 2) {
+      case (true, true): [200, 0, 0]
+      case (false, true): [0, 200, 0]
+      case (true, false): [0, 0, 200]
+      case (false, false): [200, 200, 200]
+      }
+    }
+  }
+
+  private static func corners(_ raster: Raster) -> String {
+    let (right, bottom) = (raster.width * 7 / 8, raster.height * 7 / 8)
+    let (left, top) = (raster.width / 8, raster.height / 8)
+    return [(left, top), (right, top), (left, bottom), (right, bottom)].map { x, y in
+      let color = raster.color(x, y).map { $0 > 100 }
+      return color == [true, false, false]
+        ? "r" : color == [false, true, false] ? "g" : color == [false, false, true] ? "b" : "w"
+    }.joined()
+  }
+
+  @Test(arguments: zip(1...8, ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb"]))
+  func pictureIsUpright(orientation: Int, expected: String) throws {
+    let file = MadeFiles.tiff(64, 32, orientation: orientation, color: Self.quarters(64, 32))
+    let upright = try raster(file, .test(size: 32, format: .png, contentType: "image/tiff"))
+    #expect(Self.corners(upright) == expected)
+    #expect(upright.width == (orientation > 4 ? 16 : 32) && upright.height == (orientation > 4 ? 32 : 16))
+    // The orientation of the catalog overrides that of the file.
+    let plain = MadeFiles.tiff(64, 32, orientation: 3, color: Self.quarters(64, 32))
+    let request = PictureRequest.test(size: 32, format: .png, orientation: UInt8(orientation))
+    #expect(Self.corners(try raster(plain, request)) == expected)
+  }
+
+  @Test func frameIsFilledOrCoveredAndNothingIsEnlarged() throws {
+    let file = MadeFiles.tiff(400, 100, color: Self.quarters(400, 100))
+    func size(_ request: PictureRequest) throws -> [Int] {
+      guard case .picture(_, let width, let height, _, _) = try make(file, request) else { return [] }
+      return [width, height]
+    }
+    #expect(try size(.test(size: 50)) == [50, 13])
+    #expect(try size(.test(size: 50, covers: true)) == [200, 50])
+    #expect(try size(.test(size: 1000)) == [400, 100])
+    #expect(try size(.test(size: 200, covers: true)) == [400, 100])
+    #expect(try size(.test(size: nil)) == [400, 100])
+  }
+
+  @Test func embeddedProfileIsApplied() throws {
+    let file = MadeFiles.tiff(16, 16, profile: MadeFiles.swappedProfile) { _, _ in [200, 50, 90] }
+    let color = try raster(file, .test(format: .png, contentType: "image/tiff")).color(8, 8)
+    for (value, expected) in zip(color, [50, 200, 90]) { #expect(abs(value - expected) < 12, "\(color)") }
+  }
+
+  @Test func damagedProfileIsIgnored() throws {
+    let file = MadeFiles.tiff(16, 16, profile: Array("no profile at all".utf8)) { _, _ in [200, 50, 90] }
+    #expect(try raster(file, .test(format: .png, contentType: "image/tiff")).color(8, 8) == [200, 50, 90])
+  }
+
+  @Test func transparencyIsKeptAsPNGAndShownOverWhiteAsJPEG() throws {
+    let file = MadeFiles.tiff(16, 16, bands: 4) { x, _ in [200, 0, 0, x < 8 ? 255 : 0] }
+    guard case .picture("image/png", 16, 16, false, let bytes) = try make(file, .test()) else {
+      Issue.record("a picture with transparency is no PNG")
+      return
+    }
+    let raster = try Raster(png: bytes)
+    #expect(raster.bands == 4 && raster.color(12, 2) == [255, 255, 255])
+    // Colours are multiplied by their opacity for the scaling, and divided again.
+    for (value, expected) in zip(raster.color(2, 2), [200, 0, 0]) { #expect(abs(value - expected) <= 2) }
+    guard case .picture("image/jpeg", _, _, _, _) = try make(file, .test(format: .jpeg)) else {
+      Issue.record("JPEG was asked for")
+      return
+    }
+    let opaque = MadeFiles.tiff(16, 16, bands: 4) { _, _ in [200, 0, 0, 255] }
+    guard case .picture("image/jpeg", _, _, _, _) = try make(opaque, .test()) else {
+      Issue.record("a picture without transparency is no JPEG")
+      return
+    }
+  }
+
+  @Test func bitmapAndPhotoshopAreRead() throws {
+    let files = [
+      MadeFiles.bitmap(64, 32, color: Self.quarters(64, 32)),
+      MadeFiles.photoshop(64, 32, isPacked: false, color: Self.quarters(64, 32)),
+      MadeFiles.photoshop(64, 32, isPacked: true, color: Self.quarters(64, 32)),
+    ]
+    for file in files {
+      let raster = try raster(file, .test(format: .png, contentType: "image/bmp"))
+      #expect(Self.corners(raster) == "rgbw" && raster.width == 64 && raster.height == 32)
+    }
+  }
+
+  @Test func bombIsRefusedBeforeItIsDecoded() throws {
+    guard case .failed(.tooLarge, let message) = try make(MadeFiles.png(60_000, 60_000), .test()) else {
+      Issue.record("a picture of 3.6 billion pixels was accepted")
+      return
+    }
+    #expect(message.contains("60000 × 60000"))
+    let file = MadeFiles.tiff(64, 32, color: Self.quarters(64, 32))
+    #expect(try make(file, .test(maximumPixels: 64 * 32 - 1)).failure == .tooLarge)
+    #expect(try make(file, .test(format: .png, maximumBytes: 20)).failure == .tooLarge)
+    #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
+  }
+
+  @Test func unknownContentIsUnsupportedAndEmptyIsUnreadable() throws {
+    #expect(try make(Array("hello".utf8), .test()).failure == .unsupported)
+    #expect(try make([], .test()).failure == .unreadable)
+  }
+
+  /// A process that ends is started again by photod, but each end costs time, and the file is blamed.
+  @Test func damagedFilesGiveFailuresAndTheProcessGoesOn() throws {
+    let good = MadeFiles.tiff(64, 32, color: Self.quarters(64, 32))
+    let samples = [
+      good, MadeFiles.bitmap(64, 32, color: Self.quarters(64, 32)), MadeFiles.png(64, 32),
+      MadeFiles.photoshop(64, 32, isPacked: true, color: Self.quarters(64, 32)),
+      try Array(Data(contentsOf: Self.photo)),
+    ]
+    var random = SeededGenerator(seed: 19)
+    for number in 0..<effort("PHOTOD_DAMAGED_PICTURES", 150) {
+      var file = samples[number % samples.count]
+      switch number % 3 {
+      case 0: file = Array(file.prefix(Int.random(in: 1..<file.count, using: &random)))
+      case 1:
+        for _ in 0..<8 {
+          let place = Int.random(in: 0..<min(file.count, 4096), using: &random)
+          file[place] = UInt8.random(in: 0...255, using: &random)
+        }
+      default: file = Array(file.prefix(16)) + (0..<2000).map { _ in UInt8.random(in: 0...255, using: &random) }
+      }
+      for kind in [PictureKind.embedded, .rendered] {
+        let outcome = try make(file, .test(kind))
+        #expect(!outcome.hasEnded, "file \(number): \(outcome)")
+      }
+    }
+    #expect(Self.corners(try raster(good, .test(format: .png))) == "rgbw")
+  }
+
+  private static let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fixtures/made/PXL_20220216_125541000.MP.jpg")
+
+  /// photod-image gives pictures to programs that may not know the place of a photo.
+  @Test func noPictureHasMetadata() throws {
+    let names = ["PXL_20220216_125541000.MP.jpg", "MVIMG_20190216_125541.jpg", "IMG_0001.jpg"]
+    for name in names {
+      let path = Self.photo.deletingLastPathComponent().appending(path: name).path
+      for format in [PictureFormat.jpeg, .png] {
+        guard let bytes = try process.picture(path, .test(format: format)).bytes else { continue }
+        for mark in ["Exif", "ns.adobe.com", "ICC_PROFILE", "eXIf", "iCCP", "tEXt", "iTXt", "Photoshop", "MPF\0"] {
+          #expect(Data(bytes).range(of: Data(mark.utf8)) == nil, "\(name) as \(format): \(mark)")
+        }
+      }
+    }
+  }
+}
