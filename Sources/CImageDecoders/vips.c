@@ -127,25 +127,26 @@ failed:
 
 enum imagedecoders_result imagedecoders_decode(
     const void *bytes, size_t count, int width, int height, struct imagedecoders_pixels *result) {
+  VipsImage *opened = vips_image_new_from_buffer(bytes, count, "", NULL);
+  if (!opened) return fail_of_vips();
+  int has_profile = vips_image_get_typeof(opened, VIPS_META_ICC_NAME) != 0;
+  g_object_unref(opened);
   VipsImage *image = NULL;
-  if (!vips_thumbnail_buffer(
-          (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
-          "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL)) {
-    enum imagedecoders_result done = finish(image, result);
-    if (done != IMAGEDECODERS_DAMAGED) return done;
-  } else {
-    fail_of_vips();
-  }
+  // Without a profile, an export would convert sRGB to XYZ and back, and change saturated colours.
+  int failed = has_profile
+      ? vips_thumbnail_buffer(
+            (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
+            "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL)
+      : vips_thumbnail_buffer(
+            (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
+            "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  enum imagedecoders_result done = failed ? fail_of_vips() : finish(image, result);
+  if (done != IMAGEDECODERS_DAMAGED || !has_profile) return done;
   // The profile may be damaged, although the picture is not.
   VipsImage *whole = vips_image_new_from_buffer(bytes, count, "", "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
   if (!whole) return fail_of_vips();
-  if (!vips_image_get_typeof(whole, VIPS_META_ICC_NAME)) {
-    g_object_unref(whole);
-    return IMAGEDECODERS_DAMAGED;
-  }
-  vips_error_clear();
   VipsImage *plain = NULL;
-  int failed = vips_copy(whole, &plain, NULL);
+  failed = vips_copy(whole, &plain, NULL);
   g_object_unref(whole);
   if (failed) return fail_of_vips();
   vips_image_remove(plain, VIPS_META_ICC_NAME);
@@ -187,9 +188,12 @@ static enum imagedecoders_result convert(
       ? vips_thumbnail_image(
             image, &scaled, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, "import_profile",
             fallback, "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, NULL)
-      : vips_thumbnail_image(
+      : profile
+      ? vips_thumbnail_image(
             image, &scaled, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, "export_profile",
-            "srgb", "intent", VIPS_INTENT_RELATIVE, NULL);
+            "srgb", "intent", VIPS_INTENT_RELATIVE, NULL)
+      : vips_thumbnail_image(
+            image, &scaled, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
   enum imagedecoders_result done = failed ? fail_of_vips() : finish(scaled, result);
   g_object_unref(image);
   return done;
