@@ -13,7 +13,7 @@ struct ImageQueueTests {
     var blocked: Set<Int> = []
   }
 
-  @Test(arguments: 0..<effort("PHOTOD_QUEUE_SEEDS", 60)) func queueFollowsItsRules(_ seed: Int) {
+  @Test(arguments: 0..<60) func queueFollowsItsRules(_ seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     var queue = ImageQueue<Int>()
     var model = Model()
