@@ -25,8 +25,8 @@ class Connection:
         self.socket.connect(str(path))
         self.received = bytearray()
 
-    def send(self, method, more=False, **parameters):
-        call = {"method": INTERFACE + method, "parameters": parameters}
+    def send(self, method, more=False, interface=INTERFACE, **parameters):
+        call = {"method": interface + method, "parameters": parameters}
         if more:
             call["more"] = True
         self.socket.sendall(json.dumps(call).encode() + b"\0")

@@ -48,6 +48,11 @@ def at_most(value, limit, unit):
     return f"at most {limit:g} {unit}", value <= limit
 
 
+def at_least(value, limit, text):
+    """`text` names the limit, which depends on the baseline."""
+    return f"at least {text}", value >= limit
+
+
 def counted(number, noun):
     return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 

@@ -77,7 +77,7 @@ import Testing
     var fields: [AssetID: Asset] = [:]
     for chunk in chunks(ids) {
       for var asset in try await library.assets(chunk) {
-        (asset.modificationDate, asset.resources) = (asset.addedDate, [])
+        (asset.modificationDate, asset.revision, asset.resources) = (asset.addedDate, "", [])
         fields[asset.id] = asset
       }
     }

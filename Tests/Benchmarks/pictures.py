@@ -1,0 +1,238 @@
+"""Measures pictures: how many a second, how soon one is there, and a scroll through many cells."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+from daemon import Photod, kilobytes
+from report import at_least, middle, quantile, under
+
+IMAGES = "org.photod.images."
+SIZE = 256
+# A grid of photos shows this many cells at once.
+VISIBLE = 60
+CELLS_A_SECOND = 2_000
+
+
+def pictures(setting):
+    if not shutil.which("vipsthumbnail") or not shutil.which("vips"):
+        print("libvips-tools is not installed: no lines of pictures", flush=True)
+        return
+    if not os.access(setting.options.programs / "photod-image", os.X_OK):
+        print("photod-image is missing: no lines of pictures", flush=True)
+        return
+    folder = large_photos(setting, setting.options.pictures)
+    made(setting, folder)
+    soon(setting, folder)
+    scroll(setting)
+    shutil.rmtree(folder)
+
+
+def large_photos(setting, count):
+    """Makes photos of 12 megapixels with a camera's thumbnail, if exiftool can put it in."""
+    folder = setting.scratch / "large"
+    folder.mkdir()
+    parts = setting.scratch / "parts"
+    parts.mkdir()
+    for number in range(count):
+        bands = []
+        for band in range(3):
+            noise, smooth = parts / f"noise{band}.v", parts / f"band{band}.v"
+            seed = str(number * 3 + band)
+            run("vips", "gaussnoise", noise, "4000", "3000", "--mean", "128", "--sigma", "60", "--seed", seed)
+            run("vips", "gaussblur", noise, smooth, "3")
+            bands.append(str(smooth))
+        joined = parts / "joined.v"
+        run("vips", "bandjoin", " ".join(bands), joined)
+        path = folder / f"{number:04}.jpg"
+        cast = parts / "cast.v"
+        run("vips", "cast", joined, cast, "uchar")
+        srgb = parts / "srgb.v"
+        run("vips", "copy", cast, srgb, "--interpretation", "srgb")
+        run("vips", "jpegsave", srgb, path, "--Q", "90")
+    shutil.rmtree(parts)
+    if shutil.which("exiftool"):
+        thumbnails = setting.scratch / "thumbnails"
+        thumbnails.mkdir()
+        run("vipsthumbnail", *sorted(folder.iterdir()), "-s", "160", "-o", f"{thumbnails}/%s.jpg[strip]")
+        run("exiftool", "-q", "-overwrite_original", f"-ThumbnailImage<={thumbnails}/%f.jpg", folder)
+        shutil.rmtree(thumbnails)
+    return folder
+
+
+def run(*command):
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+
+
+class Library:
+    """`with` returns a photod that knows the photos and has made no picture, and their ids."""
+
+    def __init__(self, setting, folder):
+        self.setting = setting
+        self.folder = folder
+
+    def __enter__(self):
+        setting = self.setting
+        setting.remove_catalog()
+        shutil.rmtree(setting.scratch / ".cache", ignore_errors=True)
+        self.photod = Photod(setting.options.programs, self.folder, setting.catalog, setting.scratch)
+        self.photod.seconds_to_live(sum(1 for path in self.folder.rglob("*") if path.is_file()))
+        return self
+
+    def __exit__(self, *error):
+        self.photod.__exit__(*error)
+
+    def ids(self, count):
+        with self.photod.connect() as connection:
+            return connection.call("Fetch", options={}, offset=0, limit=count, idsOnly=True)["ids"][:count]
+
+    def call(self, connection, method, **parameters):
+        connection.send(method, interface=IMAGES, **parameters)
+        return connection.parameters(connection.reply_bytes())
+
+    def statistics(self):
+        with self.photod.connect() as connection:
+            return self.call(connection, "Statistics")
+
+
+def made(setting, folder):
+    """Measures pictures a second: each core makes pictures, on both sides."""
+    cores = len(os.sched_getaffinity(0))
+    count = setting.options.pictures
+
+    def ours():
+        with Library(setting, folder) as library, library.photod.connect() as connection:
+            ids = library.ids(count)
+            began = time.monotonic_ns()
+            left = len(ids)
+            for start in range(0, len(ids), 100):
+                requests = [{"id": index + 1, "assetID": number, "targetWidth": SIZE, "targetHeight": SIZE}
+                            for index, number in enumerate(ids[start : start + 100])]
+                wanted = len(requests)
+                connection.send("MakeImages", more=True, interface=IMAGES, requests=requests)
+                while wanted > 0:
+                    for result in connection.parameters(connection.reply_bytes())["results"]:
+                        if result.get("failure"):
+                            raise RuntimeError(f"no picture: {result}")
+                        wanted -= 1
+                        left -= 1
+                # The call ends with a reply that has no results.
+            seconds = (time.monotonic_ns() - began) / 1e9
+            if left:
+                raise RuntimeError(f"{left} pictures did not come")
+            return {"a second and core": count / seconds / cores, "memory": workers_memory(library.photod)}
+
+    def theirs():
+        output = setting.scratch / "output"
+        output.mkdir()
+        paths = sorted(folder.iterdir())
+        began = time.monotonic_ns()
+        processes = [
+            subprocess.Popen(["vipsthumbnail", *map(str, paths[core::cores]), "-s", str(SIZE), "--vips-concurrency=1",
+                              "-o", f"{output}/%s.jpg[Q=85,strip]"])
+            for core in range(cores)
+        ]
+        if any(process.wait() for process in processes):
+            raise RuntimeError("vipsthumbnail failed")
+        seconds = (time.monotonic_ns() - began) / 1e9
+        shutil.rmtree(output)
+        return {"a second and core": count / seconds / cores}
+
+    rounds = setting.interleave("pictures", setting.options.rounds, ours, theirs)
+    setting.report.keep("pictures made", dict(zip(["photod", "vipsthumbnail"], rounds)))
+    value, beside = (middle(values, "a second and core") for values in rounds)
+    setting.report.add(
+        f"pictures of {SIZE} pixels from 12 megapixels, a second and core", value, "pictures/s",
+        beside=("vipsthumbnail", beside), targets=[at_least(value, 0.8 * beside, "0.8 × vipsthumbnail")])
+    setting.report.add(
+        "memory of the processes that decode, after that, RSS", middle(rounds[0], "memory") / 1e6, "MB")
+
+
+def workers_memory(photod):
+    return sum(kilobytes(f"/proc/{pid}/status", ["VmRSS"])["VmRSS"] * 1024 for pid in photod.pids()["photod-image"])
+
+
+def soon(setting, folder):
+    """Measures the time from a request to its first result, new and kept."""
+    with Library(setting, folder) as library, library.photod.connect() as stream, library.photod.connect() as calls:
+        ids = library.ids(setting.options.pictures)
+        stream.send("OpenSession", more=True, interface=IMAGES)
+        session = stream.parameters(stream.reply_bytes())["session"]
+        kinds = {"degraded": [], "final": [], "kept": []}
+        number = 0
+        for kind in ["new", "kept"]:
+            for asset in ids:
+                number += 1
+                began = time.monotonic_ns()
+                library.call(calls, "RequestImages", session=session, requests=[
+                    {"id": number, "assetID": asset, "targetWidth": SIZE, "targetHeight": SIZE}])
+                is_final = False
+                while not is_final:
+                    results = stream.parameters(stream.reply_bytes())["results"]
+                    taken = (time.monotonic_ns() - began) / 1e6
+                    for result in results:
+                        is_final = result["isFinal"]
+                        if kind == "kept":
+                            kinds["kept"].append(taken)
+                        else:
+                            kinds["final" if is_final else "degraded"].append(taken)
+    setting.report.keep("first picture", kinds)
+    for kind, what, limit in [("degraded", "the camera's thumbnail", 10), ("final", "the final picture", None),
+                              ("kept", "a kept picture", 2)]:
+        if not kinds[kind]:
+            continue
+        half, most = quantile(kinds[kind], 0.5), quantile(kinds[kind], 0.99)
+        setting.report.add(
+            f"request to {what}, p50", half, "ms", note=f"p99 {most:.2f}",
+            targets=[under(half, limit, "ms")] if limit else [])
+
+
+def scroll(setting):
+    """Scrolls through all photos. Each cell that leaves the view is cancelled."""
+    with Library(setting, setting.photos) as library, library.photod.connect() as stream, \
+            library.photod.connect() as calls:
+        ids = library.ids(min(10_000, setting.count))
+        stream.send("OpenSession", more=True, interface=IMAGES)
+        session = stream.parameters(stream.reply_bytes())["session"]
+        delivered = 0
+        stream.socket.setblocking(False)
+        began = time.monotonic()
+        step = 10
+        for start in range(0, len(ids), step):
+            library.call(calls, "RequestImages", session=session, requests=[
+                {"id": start + index + 1, "assetID": asset, "targetWidth": SIZE, "targetHeight": SIZE}
+                for index, asset in enumerate(ids[start : start + step])])
+            gone = start - VISIBLE
+            if gone >= 0:
+                library.call(calls, "CancelRequests", session=session, ids=list(range(gone + 1, gone + step + 1)))
+            delivered += drained(stream)
+            time.sleep(max(0, began + (start + step) / CELLS_A_SECOND - time.monotonic()))
+        seconds = time.monotonic() - began
+        library.call(calls, "CancelRequests", session=session)
+        delivered += drained(stream)
+        statistics = library.statistics()
+    setting.report.keep("scroll", {"delivered": delivered, "seconds": seconds, **statistics})
+    setting.report.add(
+        f"scroll of {len(ids):,} cells in {seconds:.1f} s, pictures made and not delivered",
+        statistics["undelivered"], "pictures", note=f"{statistics['made']:,} made, {delivered:,} results delivered")
+
+
+def drained(stream):
+    """Returns the number of final results that came, without waiting."""
+    while True:
+        try:
+            piece = stream.socket.recv(1 << 20)
+        except BlockingIOError:
+            break
+        if not piece:
+            raise ConnectionError("photod closed the stream")
+        stream.received += piece
+    count = 0
+    while (end := stream.received.find(b"\0")) >= 0:
+        frame = bytes(stream.received[:end])
+        del stream.received[: end + 1]
+        count += sum(result["isFinal"] for result in stream.parameters(frame)["results"])
+    return count
