@@ -61,9 +61,11 @@ struct Photoctl: AsyncParsableCommand {
     version: "photoctl \(Release.version)",
     subcommands: [
       StatusCommand.self, QueryCommand.self, StatsCommand.self, WatchCommand.self, ShowCommand.self,
-      ThumbnailCommand.self, AlbumsCommand.self, EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self, HideCommand.self, UnhideCommand.self,
+      ThumbnailCommand.self, AlbumsCommand.self, EditCommand.self, FavoriteCommand.self, UnfavoriteCommand.self,
+      HideCommand.self, UnhideCommand.self,
       UndoCommand.self, ExportCommand.self, ImportCommand.self, SyncCommand.self, RescanCommand.self, WhyCommand.self,
-      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ImagesCommand.self, ClientsCommand.self, DebugCommand.self,
+      BackupCommand.self, RestoreCommand.self, CheckCommand.self, ImagesCommand.self, ClientsCommand.self,
+      DebugCommand.self,
       CompletionsCommand.self,
     ])
 

@@ -120,10 +120,11 @@ import Testing
     if let remedy { #expect(error?.remedy == remedy) }
   }
 
-  @Test(arguments: [
-    ("\"2 GiB\"", 2 << 30), ("\"1.5GiB\"", 3 << 29), ("\"64 MiB\"", 64 << 20), ("\"20000000\"", 20_000_000),
-    ("20000000", 20_000_000), ("\"1 TiB\"", 1 << 40),
-  ] as [(String, Int64)])
+  @Test(
+    arguments: [
+      ("\"2 GiB\"", 2 << 30), ("\"1.5GiB\"", 3 << 29), ("\"64 MiB\"", 64 << 20), ("\"20000000\"", 20_000_000),
+      ("20000000", 20_000_000), ("\"1 TiB\"", 1 << 40),
+    ] as [(String, Int64)])
   func theSizeOfTheCacheHasAUnit(text: String, byteCount: Int64) throws {
     #expect(
       try ConfigurationFile(parsing: "image-cache-size = \(text)", path: "c.toml").imageCacheSize == byteCount)

@@ -27,7 +27,9 @@ import Testing
     let scratch = try Scratch()
     try scratch.directory("a/inner")
     let file = try scratch.file(
-      "c.toml", "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5\nimage-cache-size = \"1.5 GiB\"")
+      "c.toml",
+      "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5\nimage-cache-size = \"1.5 GiB\""
+    )
     var options = Options()
     options.configuration = file
     options.ignore = ["~/a/\"x\"\\\\", "*.gif"]

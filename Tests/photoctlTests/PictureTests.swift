@@ -24,7 +24,8 @@ struct PictureTests {
   }
 
   @Test func aPictureIsSentInChunks() {
-    let commands = String(decoding: TerminalGraphics.kittyCommands(png: Array(repeating: 1, count: 6_000)), as: UTF8.self)
+    let commands = String(
+      decoding: TerminalGraphics.kittyCommands(png: Array(repeating: 1, count: 6_000)), as: UTF8.self)
     let parts = commands.split(separator: "\u{1B}\\")
     #expect(parts.count == 3)
     #expect(parts[0].hasPrefix("\u{1B}_Ga=T,f=100,q=2,m=1;") && parts[1].hasPrefix("\u{1B}_Gm=0;"))

@@ -29,7 +29,8 @@ extension CatalogReader {
     var times = [try first.firstRow { first.time(0) } ?? .unknown]
     let companions = try RawStatement(
       database,
-      "SELECT modification_time FROM resource WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
+      "SELECT modification_time FROM resource WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name"
+    )
     companions.bind(1, id)
     try companions.forEachRow { times.append(companions.time(0)) }
     return (asset, times)

@@ -18,7 +18,9 @@ package struct CatalogImageAssets: ImageAssets {
   }
 
   package func imageAsset(_ id: Int64) throws -> ImageAsset? {
-    guard let (asset, times) = try catalog.read({ try $0.assetWithFileTimes(AssetID(rawValue: id)) }) else { return nil }
+    guard let (asset, times) = try catalog.read({ try $0.assetWithFileTimes(AssetID(rawValue: id)) }) else {
+      return nil
+    }
     let files = asset.resources.enumerated().map { index, resource in
       let time = index < times.count && times[index] != .unknown ? times[index] : nil
       return ImageFile(
@@ -72,7 +74,8 @@ extension ImageFileError {
     switch self {
     case .offline: "The drive of \(path) is offline. Connect it, and try again."
     case .gone: "\(path) is gone, and photod has not noticed yet. Call Synchronize, and fetch the asset again."
-    case .errno(let code): "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
+    case .errno(let code):
+      "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
     }
   }
 }

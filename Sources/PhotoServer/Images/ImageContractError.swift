@@ -46,7 +46,8 @@ enum ImageContractError {
         "TooManySessions",
         LimitError(
           limit: limit,
-          message: "There may be \(limit) sessions, and they are open. Close the stream of one, or use one for several views."
+          message:
+            "There may be \(limit) sessions, and they are open. Close the stream of one, or use one for several views."
         ))
     case .noSuchSession:
       make(
@@ -56,14 +57,16 @@ enum ImageContractError {
           message: "No session has this name. It ends when its stream is closed. Open another one with OpenSession."))
     case .duplicateRequest(let id):
       duplicate(
-        id, "The id \(id) is not above the highest id of this session. Nothing of this call was accepted. Use higher ids."
+        id,
+        "The id \(id) is not above the highest id of this session. Nothing of this call was accepted. Use higher ids."
       )
     case .tooManyRequests(let limit):
       make(
         "TooManyRequests",
         LimitError(
           limit: limit,
-          message: "More than \(limit) would be open in this session. Nothing of this call was accepted. Cancel some first."
+          message:
+            "More than \(limit) would be open in this session. Nothing of this call was accepted. Cancel some first."
         ))
     case .noSuchImage:
       make(

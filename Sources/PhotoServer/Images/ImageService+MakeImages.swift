@@ -21,7 +21,8 @@ extension ImageService {
       return demand
     }
     guard !requests.isEmpty else { return try await call.reply(MakeImagesReply(results: [])) }
-    let session = try engine.openSession(client: client(call), wantsData: parameters.wantsData ?? false, isPrivate: true)
+    let session = try engine.openSession(
+      client: client(call), wantsData: parameters.wantsData ?? false, isPrivate: true)
     defer { session.close() }
     let signal = ImageSignal(session)
     connections.beginStream(call, .init(options: "\(requests.count) pictures"))

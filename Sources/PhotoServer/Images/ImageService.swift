@@ -48,7 +48,9 @@ package final class ImageService: VarlinkInterface {
   }
 
   /// The methods with an effect. A oneway call of any other method would do nothing, so it is skipped.
-  private static let actions: Set = ["RequestImages", "CancelRequests", "StartCaching", "StopCaching", "StopCachingAll"]
+  private static let actions: Set = [
+    "RequestImages", "CancelRequests", "StartCaching", "StopCaching", "StopCachingAll",
+  ]
 
   package func respond(to call: VarlinkServiceCall) async throws {
     defer { connections.endStream(call) }

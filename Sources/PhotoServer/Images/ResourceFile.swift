@@ -42,7 +42,8 @@ final class ResourceFile: Sendable {
     path = FilePath.text(file.path)
     if let expected = request.ifRevision, expected != asset.revision {
       throw ImageContractError.resourceChanged(
-        "The asset \(request.assetID) has the revision \(asset.revision) now. Fetch it again, and discard what was read.")
+        "The asset \(request.assetID) has the revision \(asset.revision) now. Fetch it again, and discard what was read."
+      )
     }
     revision = asset.revision
     do {

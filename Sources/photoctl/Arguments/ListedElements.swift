@@ -19,7 +19,7 @@ extension Asset: Listed {
     Field("keywords") { .list($0.keywords) }, Field("rating", integer: { $0.rating }),
     Field("isFavorite", boolean: { $0.isFavorite }), Field("isHidden", boolean: { $0.isHidden }),
     Field("isTrashed", boolean: { $0.isTrashed }), Field("burstIdentifier", text: { $0.burstIdentifier }),
-    Field("available", boolean: { $0.available }),
+    Field("available", boolean: { $0.available }), Field("revision", text: { $0.revision }),
     Field("camera.make", text: { $0.camera?.make }), Field("camera.model", text: { $0.camera?.model }),
     Field("camera.lens", text: { $0.camera?.lens }),
     Field("camera.exposureSeconds", real: { $0.camera?.exposureSeconds }),

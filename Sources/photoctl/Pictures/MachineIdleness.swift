@@ -61,4 +61,6 @@ struct MachineIdleness: Sendable {
 }
 
 /// read(2), which a method of the same name would hide.
-private func readSome(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int { read(file, bytes, count) }
+private func readSome(_ file: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(file, bytes, count)
+}

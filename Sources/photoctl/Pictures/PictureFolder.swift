@@ -69,7 +69,8 @@ struct PictureFolder: Sendable {
   private func failure(_ target: String, _ code: Int32) -> Failure {
     code == EEXIST
       ? Failure(
-        .inputOutput, "\(Printable.text(target)) exists", remedy: "Choose another folder, or replace it by --overwrite.")
+        .inputOutput, "\(Printable.text(target)) exists", remedy: "Choose another folder, or replace it by --overwrite."
+      )
       : Failure(
         .inputOutput, "\(Printable.text(target)) can't be written: \(String(cString: strerror(code)))",
         remedy: "Check the folder's permissions and its disk.")

@@ -61,7 +61,9 @@ struct GraphicsTerminal {
   /// The room for a picture, in pixels: the width of the window, and half of its height.
   var pixels: (width: Int, height: Int) {
     var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (640, 240) }
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+      return (640, 240)
+    }
     // Many terminals do not tell their pixels. A usual cell has 8 by 16.
     let width = size.ws_xpixel > 0 ? Int(size.ws_xpixel) : Int(size.ws_col) * 8
     let height = size.ws_ypixel > 0 ? Int(size.ws_ypixel) : Int(size.ws_row) * 16

@@ -100,7 +100,9 @@ import Varlink
     try await fixture.serving { socket in
       let session = try await ImageTestSession(socket)
       try await session.request([.frame(5, id)])
-      let error = try await #require(throws: VarlinkError.self) { try await session.request([.frame(6, id), .frame(5, id)]) }
+      let error = try await #require(throws: VarlinkError.self) {
+        try await session.request([.frame(6, id), .frame(5, id)])
+      }
       #expect(error.name == "org.photod.images.DuplicateRequest")
       #expect(try error.decodeParameters(RequestIDError.self).id == 5)
       // Nothing of that call was accepted.

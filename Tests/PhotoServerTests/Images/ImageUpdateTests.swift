@@ -17,9 +17,12 @@ import Varlink
   }
 
   /// Runs `body` while the engine follows the commits.
-  private func following(_ fixture: ImageFixture, _ body: @Sendable (ImageTestSession) async throws -> Void) async throws {
+  private func following(_ fixture: ImageFixture, _ body: @Sendable (ImageTestSession) async throws -> Void)
+    async throws
+  {
     let updates = ImageUpdates(
-      engine: fixture.engine, live: fixture.server.live, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      engine: fixture.engine, live: fixture.server.live, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
     let task = Task { await updates.follow() }
     defer { task.cancel() }
     try await fixture.serving { socket in

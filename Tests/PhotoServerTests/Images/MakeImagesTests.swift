@@ -10,7 +10,8 @@ import Varlink
 
 /// MakeImages: pictures over one connection.
 @Suite(.timeLimit(.minutes(5))) struct MakeImagesTests {
-  private func make(_ socket: String, _ requests: [ImageRequest], wantsData: Bool? = nil) async throws -> [ImageResult] {
+  private func make(_ socket: String, _ requests: [ImageRequest], wantsData: Bool? = nil) async throws -> [ImageResult]
+  {
     let client = try await VarlinkClient.connect(path: socket)
     let call = MakeImagesRequest(requests: requests, wantsData: wantsData)
     var results: [ImageResult] = []

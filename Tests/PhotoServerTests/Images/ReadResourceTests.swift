@@ -105,10 +105,11 @@ import WatchRecords
     let id = try fixture.add("a.jpg", content(16_000_000))
     let deadlines = Mutex(0)
     let expiry = OneShotSignal()
-    try await fixture.serving(pageDeadline: {
+    let deadline: @Sendable () async throws -> Void = {
       deadlines.withLock { $0 += 1 }
       try await expiry.wait()
-    }) { socket in
+    }
+    try await fixture.serving(pageDeadline: deadline) { socket in
       let client = try VarlinkSocketClient(path: socket)
       try client.send(
         #"{"method":"\#(method)","more":true,"parameters":{"assetID":\#(id),"resource":0}}"#)

@@ -50,7 +50,9 @@ struct ImagesCommand: AsyncParsableCommand {
     let images = ImageManager(of: library)
     if warm {
       let (_, count) = try await ImageWarming(library: library, images: images, isImmediate: now).run()
-      return try put(["assets": count]) { "\(Text.count(count, "asset has its picture", "assets have their pictures"))\n" }
+      return try put(["assets": count]) {
+        "\(Text.count(count, "asset has its picture", "assets have their pictures"))\n"
+      }
     }
     let statistics = try await images.statistics()
     try put(statistics) { ImagesText.text(statistics) }

@@ -21,7 +21,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl thumbnail 42
         photoctl thumbnail IMG_0001.jpg --size 1024 --output /tmp/pictures
-        photoctl query --album Favorites --format paths | photoctl thumbnail - --output ~/Favorites
+        photoctl query --keyword sea --format paths | photoctl thumbnail -
       """)
 
   @OptionGroup var connection: ConnectionOptions
