@@ -24,7 +24,7 @@ public struct ImageRequestOptions: Hashable, Sendable {
   public var deliveryMode: ImageDeliveryMode
   public var resizeMode: ImageResizeMode
   public var version: ImageVersion
-  /// The index of a file among ``Asset/resources``; nil for the file that ``version`` means.
+  /// The index of a file among `resources` of the asset; nil for the file that ``version`` means.
   public var resource: Int?
   /// The time of a video's frame; nil for the first one that is not black.
   public var atSeconds: Double?

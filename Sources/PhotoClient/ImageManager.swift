@@ -114,7 +114,7 @@ public final class ImageManager: Sendable {
   /// The bytes of one file of an asset, for a program that can't open files.
   ///
   /// - Parameters:
-  ///   - resource: the index of the file among ``Asset/resources``.
+  ///   - resource: the index of the file among `resources` of the asset.
   ///   - ifRevision: ends with ``PhotoLibraryError/resourceChanged(message:)`` if the asset has another revision.
   /// - Returns: pages from `offset` to the end, or of `count` bytes. If the file changes meanwhile, they end with
   ///   ``PhotoLibraryError/resourceChanged(message:)``. Discard what was read then.

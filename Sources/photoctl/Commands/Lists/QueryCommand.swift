@@ -35,8 +35,8 @@ struct QueryCommand: AsyncParsableCommand {
         --fields chooses the fields of table, jsonl, json, csv and tsv:
         id mediaType mediaSubtypes creationDate creationDateSource modificationDate
         addedDate pixelWidth pixelHeight orientation durationSeconds title caption
-        keywords rating isFavorite isHidden isTrashed burstIdentifier available revision;
-        camera.make .model .lens .exposureSeconds .fNumber .iso
+        keywords rating isFavorite isHidden isTrashed burstIdentifier available
+        revision; camera.make .model .lens .exposureSeconds .fNumber .iso
         .focalLengthMillimeters .flashFired;
         location.latitude .longitude .altitude; and for the first file filename
         path byteCount contentType. Several keywords are joined by ';'.
