@@ -106,7 +106,7 @@ public final class ImageManager: Sendable {
 
   // MARK: - Other calls
 
-  /// What photod does with pictures now, and since its start.
+  /// The work of photod on pictures now, and since its start.
   public func statistics() async throws -> ImageStatistics {
     try await library.call("Statistics", in: Self.interface, VarlinkEmpty(), returning: ImageStatistics.self)
   }

@@ -6,8 +6,8 @@ import Varlink
 /// The session of an ``ImageManager``: its stream, and the connection for its calls.
 ///
 /// One task sends. It takes the operations in their order and awaits each reply, so that photod gets them in this order.
-/// What gathers meanwhile is sent as one call. Another task reads the stream. If the session is lost, the sender opens
-/// another one, and repeats the requests without a final result and the caching sets.
+/// Requests that gather meanwhile are sent as one call. Another task reads the stream. If the session is lost, the sender
+/// opens another one, and repeats the requests without a final result and the caching sets.
 final class ImageSessionConnection: Sendable {
   /// A frame of a caching set.
   struct Frame: Hashable, Sendable {

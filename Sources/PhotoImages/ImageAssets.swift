@@ -19,7 +19,7 @@ package enum ImageFileError: Error, Hashable, Sendable {
   case errno(Int32)
 }
 
-/// What is needed of an asset to make pictures of it.
+/// The facts of an asset that its pictures depend on.
 package struct ImageAsset: Sendable {
   package var id: Int64
   /// A text that changes whenever the content of one of the files changes, and does not change with their names.

@@ -4,7 +4,7 @@ import Logging
 package struct ImageConfiguration: Sendable {
   /// The folder for kept pictures. It is made if it is not there.
   package var cacheDirectory: String
-  /// The most bytes of kept pictures. Those that were sent in the last 60 s, and those that caching sets hold, stay.
+  /// The most bytes of kept pictures. Pictures that were sent in the last 60 s, or that caching sets hold, stay.
   package var maximumBytes: Int64 = 2 << 30
   /// Finds photod-image. It throws if the program is not installed. A program that is installed later is found without
   /// a restart of photod.

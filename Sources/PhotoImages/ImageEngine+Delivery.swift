@@ -1,6 +1,6 @@
 // Results on their way to sessions.
 extension ImageEngine {
-  /// What a piece of work found or made.
+  /// The picture that a piece of work found or made, or its failure.
   enum Outcome: Sendable {
     /// A kept picture, with one pin.
     case kept(PictureStore.Found, revision: String, isDegraded: Bool, isFresh: Bool)
@@ -9,7 +9,7 @@ extension ImageEngine {
     case failure(PictureFailureKind, String)
   }
 
-  /// Gives a result to requests, each of which has reserved room. Those that were cancelled meanwhile get none.
+  /// Gives a result to requests, each of which has reserved room. Requests that were cancelled meanwhile get none.
   ///
   /// - Parameter lane: the lane whose reservation is used.
   func deliver(_ outcome: Outcome, to tickets: [ImageTicket], isFinal: Bool, _ lane: ImageLane) {

@@ -92,7 +92,7 @@ extension ImageEngine {
     return nil
   }
 
-  // MARK: - What both lanes need
+  // MARK: - For both lanes
 
   enum Planned {
     case plan(PicturePlan)

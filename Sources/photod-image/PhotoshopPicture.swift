@@ -185,7 +185,7 @@ struct PhotoshopRows {
     return row
   }
 
-  /// PackBits of TIFF. What the packed bytes do not fill is left as it was.
+  /// PackBits of TIFF. The part that the packed bytes do not fill is left as it was.
   private mutating func unpack(_ packed: UnsafeRawBufferPointer) {
     var (source, target) = (0, 0)
     while source < packed.count, target < row.count {

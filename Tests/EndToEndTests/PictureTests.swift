@@ -62,6 +62,9 @@ import Testing
       #expect(unknown.status == 66, "\(unknown.errors)")
       let lines = unknown.text.split(separator: "\n")
       #expect(lines.count == 2 && lines[1].contains(#""failure":"noSuchAsset""#), "\(unknown.text)")
+      let several = try await thumbnail(fixture, ["999998", "\(id)", "999999"])
+      #expect(several.status == 66 && several.text.split(separator: "\n").count == 1, "\(several.text)")
+      #expect(several.errors.contains("999998") && several.errors.contains("999999"), "\(several.errors)")
     }
   }
 

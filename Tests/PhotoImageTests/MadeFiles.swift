@@ -64,7 +64,7 @@ enum MadeFiles {
     return header + table + data
   }()
 
-  /// A PNG of which only the header is large.
+  /// A PNG whose header promises many pixels, and which has few bytes.
   static func png(_ width: Int, _ height: Int) -> [UInt8] {
     func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
       let body = Array(name.utf8) + content

@@ -5,7 +5,7 @@ import Testing
 
 /// The queue beside a simple model, with random operations.
 struct ImageQueueTests {
-  /// What the queue is to do, in the plainest way.
+  /// A plain model of the queue.
   private struct Model {
     var clients: [Int: String] = [:]
     var waiting: [ImageTicket: Int] = [:]

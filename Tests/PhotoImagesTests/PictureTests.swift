@@ -5,7 +5,7 @@ import Testing
 
 @testable import PhotoImages
 
-/// Which picture a request gets.
+/// The picture that a request gets.
 struct PictureTests {
   @Test func opportunisticRequestGetsTheEmbeddedPictureFirst() async throws {
     let fixture = try EngineFixture()

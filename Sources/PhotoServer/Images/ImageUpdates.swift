@@ -31,14 +31,14 @@ package struct ImageUpdates: Sendable {
         let ids = changed.keys.filter { !removed.contains($0) }
         if !ids.isEmpty { engine.assetsChanged(ids.map(\.rawValue)) }
       } catch {
-        // Pictures of removed assets are evicted later. Nobody asks for them, because their ids are never used again.
+        // Pictures of removed assets are evicted later. No client asks for them, because their ids are never used again.
         logger.debug("commits not read for pictures", metadata: ["error": "\(error)"])
       }
       sequence = next
     }
   }
 
-  /// The newest effects are in memory. Those of large commits are read from the history, which blocks.
+  /// The newest effects are in memory. The effects of large commits are read from the history, which blocks.
   private func effects(after sequence: Int64, through last: Int64) async throws -> CommitEffects {
     if let known = live.commits.known(after: sequence, through: last) { return known }
     return try await withCheckedThrowingContinuation { continuation in

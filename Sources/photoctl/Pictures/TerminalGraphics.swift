@@ -83,7 +83,7 @@ struct GraphicsTerminal {
     // The answer must come without a line break, and must not be shown.
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
     guard tcsetattr(terminal, TCSAFLUSH, &raw) == 0 else { return .none }
-    // What comes later is dropped, and not read by the shell.
+    // Later bytes are dropped, so that the shell does not read them.
     defer { tcsetattr(terminal, TCSAFLUSH, &before) }
     let query = Array(TerminalGraphics.query.utf8)
     guard write(terminal, query, query.count) == query.count else { return .none }

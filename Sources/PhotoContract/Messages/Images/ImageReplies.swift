@@ -129,7 +129,7 @@ package struct ReadResourceReply: Codable, Sendable {
   }
 }
 
-/// What photod does with pictures. The counts begin at its start.
+/// The work of photod on pictures. The counts begin at its start.
 public struct ImageStatistics: Codable, Hashable, Sendable {
   public var sessions: Int
   /// The requests and the pictures of caching sets that wait.
@@ -144,7 +144,7 @@ public struct ImageStatistics: Codable, Hashable, Sendable {
   public var undelivered: Int
   /// The size of the store of pictures.
   public var bytes: Int64
-  /// The configured size of the store. What was sent in the last 60 seconds may exceed it.
+  /// The configured size of the store. Pictures that were sent in the last 60 seconds may exceed it.
   public var maximumBytes: Int64
 
   public init(

@@ -13,7 +13,7 @@ public enum ImageContentMode: String, OpenEnum {
   public static let allCases: [ImageContentMode] = [.aspectFit, .aspectFill]
 }
 
-/// Which results a request has, as PhotoKit's `PHImageRequestOptionsDeliveryMode`.
+/// The results that a request has, as PhotoKit's `PHImageRequestOptionsDeliveryMode`.
 public enum ImageDeliveryMode: String, OpenEnum {
   /// A degraded picture at once if there is one, then the final one.
   case opportunistic
@@ -37,7 +37,7 @@ public enum ImageResizeMode: String, OpenEnum {
   public static let allCases: [ImageResizeMode] = [.fast, .exact]
 }
 
-/// Which of an asset's files is shown, as PhotoKit's `PHImageRequestOptionsVersion`.
+/// The file of an asset that is shown, as PhotoKit's `PHImageRequestOptionsVersion`.
 public enum ImageVersion: String, OpenEnum {
   /// The edited file beside the original, if there is one.
   case current

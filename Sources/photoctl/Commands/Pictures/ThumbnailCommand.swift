@@ -55,7 +55,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
     let (ids, names) = try await library.ids(of: try assets.names())
     let folder = try output.map { try PictureFolder($0, overwrites: overwrite) }
     var printer = ThumbnailPrinter(format: formats.chosen ?? .paths)
-    var failure: Failure?
+    var failures: [Failure] = []
     for start in stride(from: 0, to: ids.count, by: Self.maximumPerCall) {
       let part = Array(ids[start..<min(start + Self.maximumPerCall, ids.count)])
       for (id, result) in try await images(of: part, library) {
@@ -65,14 +65,19 @@ struct ThumbnailCommand: AsyncParsableCommand {
         } catch {
           var problem = Failure(error, in: "thumbnail")
           problem.problem = (names[id] ?? NamedAsset(.id(id))).problem("asset \(id): \(problem.problem)")
-          failure = failure ?? problem
+          failures.append(problem)
           thumbnail = Thumbnail(id, failing: error, problem.problem)
         }
         try printer.put(thumbnail)
       }
     }
     try printer.end()
-    if let failure { throw failure }
+    guard let first = failures.first else { return }
+    // The other formats print each failure in its place.
+    if (formats.chosen ?? .paths) == .paths {
+      for failure in failures.dropFirst() { Output.complain("photoctl: \(failure.problem)\n") }
+    }
+    throw first
   }
 
   /// The results in the order of the ids.
