@@ -124,7 +124,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .notABackup(_, let message): Self.split(message).remedy ?? "`photoctl backup --list` lists the backups."
     case .cannotWrite(_, let message): Self.split(message).remedy ?? "Choose another file."
     case .busy(let message): Self.split(message).remedy ?? "Try again when it has ended."
-    case .noImage(let kind, let message): Self.split(message).remedy ?? Self.remedy(for: kind)
+    case .noImage(let kind, let message): Self.split(message).remedy ?? Self.remedy(for: kind, message)
     case .tooManyImageRequests(let message): Self.split(message).remedy ?? "Cancel some, or wait for their results."
     case .noSuchResource(let message): Self.split(message).remedy ?? "Give the index of one of its resources."
     case .resourceUnavailable(_, let message): Self.split(message).remedy ?? "Check its drive and its permissions."
@@ -141,12 +141,14 @@ extension PhotoLibraryError: CustomStringConvertible {
     }
   }
 
-  private static func remedy(for kind: ImageFailure.Kind) -> String {
+  private static func remedy(for kind: ImageFailure.Kind, _ message: String) -> String {
     switch kind {
     case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
     case .unavailable: "Connect its drive, and try again."
     case .unreadable: "Open the file in another program to see whether it is damaged."
-    case .unsupported: "Install the package photod-images, and try again."
+    // The message names the package if it is missing.
+    case .unsupported where message.contains("photod-images"): "Install the package photod-images, and try again."
+    case .unsupported: "Convert the file to a more common format, such as JPEG, TIFF or PNG."
     case .tooLarge: "Request another file of the asset, such as a JPEG beside a RAW."
     case .storageFull: "Make room on the disk that holds the cache."
     case .unknown: "This program is older than photod. Install the same version of both."

@@ -227,6 +227,7 @@ package final class ImageEngine: Sendable {
     maker.shutDown()
     immediateThreads.end(within: .seconds(1))
     renderingThreads.end(within: .seconds(1))
+    store.removeDoomed()
   }
 
   func wakeAll() {

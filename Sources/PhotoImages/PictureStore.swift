@@ -266,10 +266,20 @@ final class PictureStore: Sendable {
     }
   }
 
+  /// Removes the pictures that stay only because their path was sent a moment ago. photod ends, so that promise ends too.
+  /// Without this, the next photod would keep the pictures of deleted assets.
+  func removeDoomed() {
+    state.withLock { state in
+      for entry in state.doomed.values { unlink(path(of: entry)) }
+      state.doomed = [:]
+      state.doomedBytes = 0
+    }
+  }
+
   private func scheduleTidy(_ state: inout State) {
     guard !state.isTidyScheduled else { return }
     state.isTidyScheduled = true
-    queue.asyncAfter(deadline: .now() + .seconds(Int(Self.sentTime) / 2)) { [weak self] in
+    queue.asyncAfter(deadline: .now() + .seconds(Int(Self.sentTime) / 6)) { [weak self] in
       self?.state.withLock { $0.isTidyScheduled = false }
       self?.tidy()
     }

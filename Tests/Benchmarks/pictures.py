@@ -40,11 +40,10 @@ def large_photos(setting, count):
     for number in range(count):
         bands = []
         for band in range(3):
-            noise, smooth = parts / f"noise{band}.v", parts / f"band{band}.v"
+            noise = parts / f"noise{band}.v"
             seed = str(number * 3 + band)
-            run("vips", "gaussnoise", noise, "4000", "3000", "--mean", "128", "--sigma", "60", "--seed", seed)
-            run("vips", "gaussblur", noise, smooth, "3")
-            bands.append(str(smooth))
+            run("vips", "gaussnoise", noise, "4000", "3000", "--mean", "128", "--sigma", "10", "--seed", seed)
+            bands.append(str(noise))
         joined = parts / "joined.v"
         run("vips", "bandjoin", " ".join(bands), joined)
         path = folder / f"{number:04}.jpg"
@@ -86,8 +85,14 @@ class Library:
         self.photod.__exit__(*error)
 
     def ids(self, count):
+        ids = []
         with self.photod.connect() as connection:
-            return connection.call("Fetch", options={}, offset=0, limit=count, idsOnly=True)["ids"][:count]
+            connection.send("FetchIDs", more=True)
+            while True:
+                reply = connection.parameters(connection.reply_bytes())
+                ids += reply["ids"]
+                if len(ids) >= min(count, reply["total"]):
+                    return ids[:count]
 
     def call(self, connection, method, **parameters):
         connection.send(method, interface=IMAGES, **parameters)

@@ -11,7 +11,7 @@ import Testing
   func everyLineOfTheBenchIsMeasured() async throws {
     let json = NSTemporaryDirectory() + "/photod-ruler-\(UUID().uuidString).json"
     let run = try await PythonClient.run(
-      [Self.bench, "--quick", "--programs", BuiltPrograms.folder, "--json", json], path: "", seconds: 170)
+      [Self.bench, "--quick", "--programs", BuiltPrograms.folder, "--json", json], path: "", seconds: 480)
     try #require(run.status == 0, "\(run.output)")
     let figures = try JSONDecoder().decode(Figures.self, from: Data(contentsOf: URL(fileURLWithPath: json)))
     try FileManager.default.removeItem(atPath: json)

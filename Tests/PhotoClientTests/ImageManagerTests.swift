@@ -111,6 +111,13 @@ import Varlink
     }
   }
 
+  @Test func remedyOfAnUnsupportedPictureFitsItsReason() {
+    let missing = "pictures need the program photod-image, which the package photod-images installs"
+    #expect(PhotoLibraryError.noImage(kind: .unsupported, message: missing).remedy.contains("photod-images"))
+    let variant = "a BMP with 4 bits and compression 2 is not supported"
+    #expect(PhotoLibraryError.noImage(kind: .unsupported, message: variant).remedy.contains("Convert the file"))
+  }
+
   @Test func cancellingTheTaskCancelsTheRequest() async throws {
     let sessions = Sessions()
     try await ScriptedDaemon.with(sessions.answers()) { daemon in

@@ -166,6 +166,19 @@ struct PictureStoreTests {
     #expect(fixture.engine.statistics().bytes == 1000)
   }
 
+  @Test func pictureOfADeletedPhotoDoesNotOutliveTheEngine() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    fixture.assets.remove(2)
+    fixture.engine.assetsWereRemoved([2])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 2, "both were sent a moment ago")
+    fixture.engine.shutDown()
+    #expect(fixture.keptFiles.count == 1)
+  }
+
   @Test func clearEmptiesTheStore() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)

@@ -9,7 +9,8 @@ struct ImagesCommand: AsyncParsableCommand {
       Without a flag, it prints the numbers of org.photod.images. They begin at the start of photod. `undelivered` counts \
       pictures that were made and not sent, because their requests were cancelled.
 
-      --clear removes the kept pictures. They are made again when a program requests them.
+      --clear removes the kept pictures. They are made again when a program requests them. Pictures that a program got in \
+      the last minute stay until that minute is over, and are not counted.
 
       --warm makes a picture with 256 pixels of each asset that has none, and ends when all are made. photod makes them \
       while no program requests pictures. It waits while the machine runs on its battery, or while its processors are \
@@ -51,7 +52,7 @@ struct ImagesCommand: AsyncParsableCommand {
     if warm {
       let (_, count) = try await ImageWarming(library: library, images: images, isImmediate: now).run()
       return try put(["assets": count]) {
-        "\(Text.count(count, "asset has its picture", "assets have their pictures"))\n"
+        "\(Text.count(count, "asset", "assets")) gone through: each has its picture, unless its file can't be decoded\n"
       }
     }
     let statistics = try await images.statistics()
