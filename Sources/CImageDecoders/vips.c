@@ -125,35 +125,59 @@ failed:
   return failure;
 }
 
-enum imagedecoders_result imagedecoders_decode(
-    const void *bytes, size_t count, int width, int height, struct imagedecoders_pixels *result) {
-  VipsImage *opened = vips_image_new_from_buffer(bytes, count, "", NULL);
-  if (!opened) return fail_of_vips();
-  int has_profile = vips_image_get_typeof(opened, VIPS_META_ICC_NAME) != 0;
-  g_object_unref(opened);
+/// Scales a picture after all of it was decoded.
+static enum imagedecoders_result decode_whole(
+    const void *bytes, size_t count, int width, int height, int uses_profile, struct imagedecoders_pixels *result) {
+  VipsImage *whole = vips_image_new_from_buffer(bytes, count, "", "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
+  if (!whole) return fail_of_vips();
+  VipsImage *plain = NULL;
+  int failed = vips_copy(whole, &plain, NULL);
+  g_object_unref(whole);
+  if (failed) return fail_of_vips();
+  VipsImage *image = NULL;
+  if (uses_profile) {
+    failed = vips_thumbnail_image(
+        plain, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, "export_profile", "srgb",
+        "intent", VIPS_INTENT_RELATIVE, NULL);
+  } else {
+    vips_image_remove(plain, VIPS_META_ICC_NAME);
+    failed = vips_thumbnail_image(
+        plain, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
+  }
+  g_object_unref(plain);
+  return failed ? fail_of_vips() : finish(image, result);
+}
+
+/// Decodes a picture as small as its format allows, and scales it.
+static enum imagedecoders_result decode_small(
+    const void *bytes, size_t count, int width, int height, int uses_profile, struct imagedecoders_pixels *result) {
   VipsImage *image = NULL;
   // Without a profile, an export would convert sRGB to XYZ and back, and change saturated colours.
-  int failed = has_profile
+  int failed = uses_profile
       ? vips_thumbnail_buffer(
             (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
             "export_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL)
       : vips_thumbnail_buffer(
             (void *)bytes, count, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE,
             "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
-  enum imagedecoders_result done = failed ? fail_of_vips() : finish(image, result);
+  return failed ? fail_of_vips() : finish(image, result);
+}
+
+enum imagedecoders_result imagedecoders_decode(
+    const void *bytes, size_t count, int width, int height, struct imagedecoders_pixels *result) {
+  VipsImage *opened = vips_image_new_from_buffer(bytes, count, "", NULL);
+  if (!opened) return fail_of_vips();
+  int has_profile = vips_image_get_typeof(opened, VIPS_META_ICC_NAME) != 0;
+  const char *loader = NULL;
+  // libvips 8.14 decodes tiles of a smaller JPEG 2000 at wrong places, and leaves pixels of others unset.
+  int is_whole = vips_image_get_typeof(opened, VIPS_META_LOADER) != 0 &&
+      !vips_image_get_string(opened, VIPS_META_LOADER, &loader) && strncmp(loader, "jp2k", 4) == 0;
+  g_object_unref(opened);
+  enum imagedecoders_result done = is_whole ? decode_whole(bytes, count, width, height, has_profile, result)
+                                            : decode_small(bytes, count, width, height, has_profile, result);
   if (done != IMAGEDECODERS_DAMAGED || !has_profile) return done;
   // The profile may be damaged, although the picture is not.
-  VipsImage *whole = vips_image_new_from_buffer(bytes, count, "", "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL);
-  if (!whole) return fail_of_vips();
-  VipsImage *plain = NULL;
-  failed = vips_copy(whole, &plain, NULL);
-  g_object_unref(whole);
-  if (failed) return fail_of_vips();
-  vips_image_remove(plain, VIPS_META_ICC_NAME);
-  failed = vips_thumbnail_image(
-      plain, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL);
-  g_object_unref(plain);
-  return failed ? fail_of_vips() : finish(image, result);
+  return decode_whole(bytes, count, width, height, 0, result);
 }
 
 /// The image refers to the pixels.

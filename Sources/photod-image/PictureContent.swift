@@ -6,6 +6,7 @@ enum PictureContent {
   /// libvips reads it as it is.
   case plain
   case tiff
+  case jpeg2000
   case heif
   case jpegXL
   case photoshop
@@ -36,7 +37,7 @@ enum PictureContent {
     switch (view.byte(at: 0), view.byte(at: 1)) {
     case (0xFF, 0xD8): return .jpeg
     case (0xFF, 0x0A): return .jpegXL
-    case (0xFF, 0x4F): return .plain
+    case (0xFF, 0x4F): return .jpeg2000
     case (0x89, 0x50): return .plain
     default: break
     }
@@ -44,7 +45,7 @@ enum PictureContent {
     if view.holds("RIFF"), view.holds("WEBP", at: 8) { return .plain }
     if view.holds("8BPS") { return .photoshop }
     if view.holds("JXL ", at: 4) { return .jpegXL }
-    if view.holds("jP  ", at: 4) { return .plain }
+    if view.holds("jP  ", at: 4) { return .jpeg2000 }
     if view.holds("ftyp", at: 4) { return isoMedia(view) }
     if view.holds("FUJIFILMCCD-RAW") || view.holds("\0MRM") || view.holds("FOVb") || view.holds("HEAPCCDR", at: 6) {
       return .raw

@@ -28,7 +28,7 @@ struct PictureMaker {
     case .heif: return try HEIFPicture(request: request, file: try whole(head)).embedded()
     case .raw: return try RAWPicture(request: request, file: try whole(head)).embedded()
     case .photoshop: return try PhotoshopPicture(request: request, file: try whole(head)).embedded()
-    case .plain, .tiff, .jpegXL, .bitmap:
+    case .plain, .tiff, .jpeg2000, .jpegXL, .bitmap:
       throw PictureError(.noEmbeddedPicture, "files of this format have no embedded picture")
     }
   }
@@ -36,6 +36,11 @@ struct PictureMaker {
   private func rendered(_ content: PictureContent, _ file: LoadedFile) throws(PictureError) -> MadePicture {
     switch content {
     case .jpeg, .plain, .tiff: return try plain(file.view)
+    case .jpeg2000:
+      guard JPEG2000Structure(file.view)?.isFullySampled != false else {
+        throw PictureError(.unsupported, "a JPEG 2000 whose first component is subsampled is not supported")
+      }
+      return try plain(file.view)
     case .heif: return try HEIFPicture(request: request, file: file).rendered()
     case .photoshop: return try PhotoshopPicture(request: request, file: file).rendered()
     case .bitmap: return try BitmapPicture(request: request, view: file.view).rendered()

@@ -1,4 +1,5 @@
 import CZlib
+import Foundation
 
 /// Files that a test makes itself.
 enum MadeFiles {
@@ -35,6 +36,57 @@ enum MadeFiles {
     if !profile.isEmpty { entry(34675, 7, profile.count, profileAt) }
     file += four(0) + [8, 0, 8, 0, 8, 0, 8, 0] + profile + pixels
     return file
+  }
+
+  /// An uncompressed DNG of a sensor with 16 bits, whose colours are those of linear sRGB: red and green, green and blue.
+  ///
+  /// - color: the colour of a pixel in sRGB, before the rotation. A pixel of the sensor has one of its values.
+  static func dng(_ width: Int, _ height: Int, orientation: Int = 1, color: (Int, Int) -> [UInt8]) -> [UInt8] {
+    var pixels: [UInt8] = []
+    for y in 0..<height {
+      for x in 0..<width {
+        let value = Double(color(x, y)[x % 2 + y % 2]) / 255
+        pixels += two(Int(65535 * (value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4))))
+      }
+    }
+    // The standard's matrix from XYZ to linear sRGB.
+    let matrix = [3.2406, -1.5372, -0.4986, -0.9689, 1.8758, 0.0415, 0.0557, -0.2040, 1.0570]
+    let ratios = matrix.flatMap { four(Int($0 * 10000)) + four(10000) } + [1, 1, 1].flatMap { four($0) + four(1) }
+    let camera = Array("Made\0\0\0\0".utf8)
+    let entries = 22
+    let cameraAt = 8 + 2 + 12 * entries + 4
+    let ratiosAt = cameraAt + camera.count
+    let pixelsAt = ratiosAt + ratios.count
+    var file: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0] + two(entries)
+    func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) {
+      file += two(tag) + two(type) + four(count) + four(value)
+    }
+    entry(254, 4, 1, 0)
+    entry(256, 4, 1, width)
+    entry(257, 4, 1, height)
+    entry(258, 3, 1, 16)
+    entry(259, 3, 1, 1)
+    // A colour filter array
+    entry(262, 3, 1, 32803)
+    entry(271, 2, 5, cameraAt)
+    entry(272, 2, 5, cameraAt)
+    entry(273, 4, 1, pixelsAt)
+    entry(274, 3, 1, orientation)
+    entry(277, 3, 1, 1)
+    entry(278, 4, 1, height)
+    entry(279, 4, 1, pixels.count)
+    entry(284, 3, 1, 1)
+    entry(33421, 3, 2, 2 | 2 << 16)
+    entry(33422, 1, 4, 1 << 8 | 1 << 16 | 2 << 24)
+    // The version of DNG is 1.4.
+    entry(50706, 1, 4, 1 | 4 << 8)
+    entry(50708, 2, 5, cameraAt)
+    entry(50717, 4, 1, 65535)
+    entry(50721, 10, 9, ratiosAt)
+    entry(50728, 5, 3, ratiosAt + 9 * 8)
+    // D65
+    entry(50778, 3, 1, 21)
+    return file + four(0) + camera + ratios + pixels
   }
 
   /// An ICC profile whose red is the green of sRGB, and the other way round.
