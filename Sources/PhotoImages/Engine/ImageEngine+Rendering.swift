@@ -63,7 +63,7 @@ extension ImageEngine {
       }
     }
     deliver(outcome, to: served, isFinal: true, .rendering)
-    renderingThreads.wake()
+    wakeRendering()
   }
 
   /// Ends work that all its requests cancelled before the file was opened. Those that have joined it since wait again.
@@ -74,6 +74,7 @@ extension ImageEngine {
         state.addRendering(ticket, work.key)
       }
     }
+    wakeRendering()
   }
 
   /// Puts a request back whose picture is too small, because the aspect ratio was not known. Now it is.
@@ -134,7 +135,7 @@ extension ImageEngine {
       shared.withLock { $0.counts.cacheHits += 1 }
       return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false)
     }
-    if let failure = knownFailure(plan, isEmbedded: false) { return .failure(failure.kind, failure.message) }
+    if let failure = knownFailure(plan, .rendered) { return .failure(failure.kind, failure.message) }
     guard plan.asset.isAvailable else { return offline(plan) }
     // The request may have been cancelled while the asset was read.
     return isWanted() ? decode(plan) : nil
@@ -155,8 +156,8 @@ extension ImageEngine {
     case .picture(let picture):
       shared.withLock { $0.counts.made += 1 }
       return keep(picture, plan)
-    case .failed(let failure, let message): return note(failure, message, plan, isEmbedded: false)
-    case .blamed(let message): return note(.unreadable, message, plan, isEmbedded: false)
+    case .failed(let failure, let message): return note(failure, message, plan, .rendered)
+    case .blamed(let message): return note(.unreadable, message, plan, .rendered)
     case .unavailable(let kind, let message): return .failure(kind, message)
     }
   }
@@ -173,6 +174,7 @@ extension ImageEngine {
   private func keep(_ picture: MadePicture, _ plan: PicturePlan) -> Outcome {
     do {
       let found = try store.put(plan.key(plan.target(for: picture.header.size)), picture.bytes, picture.header)
+      sharedThumbnails?.share(found.key)
       return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: true)
     } catch {
       let reason = String(cString: strerror(error.errorNumber))
@@ -187,6 +189,8 @@ extension ImageEngine {
   // MARK: - Caching
 
   private func takeCachingMember() -> CachingSets.Member? {
+    // Each picture is shared too, which takes longer than to make it.
+    guard sharedThumbnails?.isFull != true else { return nil }
     let now = configuration.clock.seconds()
     let mayCache = shared.withLock { state in
       if let pause = state.cachingPause, pause <= now { state.cachingPause = nil }
@@ -211,9 +215,18 @@ extension ImageEngine {
 
   /// Whether no request waits. One in the immediate lane may need a thread of this lane next.
   private static func mayCache(_ state: State) -> Bool {
-    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == 0
-      && !state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
-      && !state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == 0 && !hasWaitingRequests(state)
+  }
+
+  private static func hasWaitingRequests(_ state: State) -> Bool {
+    state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
+      || state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+  }
+
+  /// Whether a request waits, or is served now. Pictures for caching sets do not count.
+  static func hasRequests(_ state: State) -> Bool {
+    state.isEnding || state.immediate.runningCount > 0 || state.rendering.runningCount > state.cachingCount
+      || hasWaitingRequests(state)
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.
@@ -222,6 +235,8 @@ extension ImageEngine {
       frame: member.want.frame, contentMode: member.want.contentMode, delivery: .highQuality)
     guard case .plan(let plan) = plan(options, member.assetID, pixelSize: nil), plan.asset.isAvailable else { return }
     if let found = findFitting(plan, options) {
+      // It may have been made before thumbnails were shared.
+      sharedThumbnails?.share(found.key)
       store.unpin(found.key, wasSent: false)
       return
     }
