@@ -11,6 +11,8 @@ import Testing
         catalog = "/x/c.sqlite"
         socket = "/x/s"
         ignore = ["Exports", "*.gif"]
+        image-cache-size = "1 GiB"
+        share-thumbnails = true
         [poll-interval-seconds]
         "/media/card" = 300
         "~/Pictures" = 2
@@ -21,6 +23,8 @@ import Testing
     #expect(file.catalog == "/x/c.sqlite")
     #expect(file.socket == "/x/s")
     #expect(file.ignore == ["Exports", "*.gif"])
+    #expect(file.imageCacheSize == 1 << 30)
+    #expect(file.sharesThumbnails == true)
     #expect(file.pollSeconds == ["/media/card": 300, "~/Pictures": 2])
   }
 
