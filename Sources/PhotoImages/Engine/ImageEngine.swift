@@ -239,7 +239,7 @@ package final class ImageEngine: Sendable {
     if let ids { sharedThumbnails?.settle(ids) } else { sharedThumbnails?.settleAll() }
   }
 
-  /// Begins or ends the writing of shared thumbnails. Those that were written before stay.
+  /// Begins or ends the writing of shared thumbnails. Earlier thumbnails stay.
   package func setSharing(_ isSharing: Bool) { sharedThumbnails?.setWriting(isSharing) }
 
   /// Ends all sessions, threads and processes. A thread that waits for a disk is left behind after a second.

@@ -13,7 +13,7 @@ enum PNGText {
   private struct Chunk {
     var type: [UInt8]
     var content: Range<Int>
-    /// Where the chunk begins, with its length.
+    /// The offset of the chunk, which begins with its length.
     var start: Int
     var end: Int { content.upperBound + 4 }
   }

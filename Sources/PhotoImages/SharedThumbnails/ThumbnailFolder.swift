@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A thumbnail is written to a temporary file and renamed, so a name has always a whole PNG. Only the user can read it.
 struct ThumbnailFolder: Sendable {
-  /// Where a thumbnail of a file can be.
+  /// A folder in which a file can have a thumbnail.
   enum Place: Hashable, Sendable {
     case size(ThumbnailSize)
     /// photod could not make a thumbnail. The folder has the name and the version of the program, because another

@@ -16,7 +16,7 @@ enum ThumbnailSize: Int, CaseIterable, Sendable {
     }
   }
 
-  /// The sizes that can be made of a picture. Nothing is enlarged. A whole photo is a thumbnail of the next larger size too,
+  /// The sizes that can be made of a picture. No picture is enlarged. A whole photo is a thumbnail of the next larger size too,
   /// with the pixels that it has.
   ///
   /// - Parameter isWholePhoto: whether the picture has as many pixels as the photo.

@@ -35,7 +35,7 @@ package struct ImageUpdates: Sendable {
 
   /// A picture shows the content. Metadata has the orientation.
   private static let shown: ChangedFields = [.content, .metadata]
-  /// Shared thumbnails depend on these too. Those of an offline drive stay.
+  /// Shared thumbnails depend on these too. The thumbnails of an offline drive stay.
   private static let shared: ChangedFields = [.content, .metadata, .path, .resources, .hidden, .trashed]
 
   private func report(_ effects: CommitEffects) {

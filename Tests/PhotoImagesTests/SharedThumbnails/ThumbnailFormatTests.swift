@@ -26,7 +26,7 @@ import WatchRecords
     #expect(uri.fileName == "c6ee772d9e49320e97ec29a7eb5b1697.png")
   }
 
-  /// What GLib's g_filename_to_uri prints for these paths.
+  /// GLib's g_filename_to_uri prints this URI for this path.
   @Test func uriIsEscapedAsGLibDoes() {
     let path = Array("/a ;\"#%<>?[\\]^`{|}~!$&'()*+,-./:=@_Zz09ä".utf8) + [0xFF, 0x01, 0x7F]
     #expect(
