@@ -80,7 +80,7 @@ let package = Package(
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
+        "CDescriptorPassing", "CZlib", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -217,7 +217,7 @@ let package = Package(
     .testTarget(
       name: "PhotoImagesTests",
       dependencies: [
-        "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
+        "CZlib", "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

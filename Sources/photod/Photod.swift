@@ -84,6 +84,8 @@ struct PhotodArguments: ParsableCommand {
         log-level = "info"             # trace debug info notice warning error
                                        # critical
         image-cache-size = "2 GiB"     # how large the kept pictures may be
+        share-thumbnails = false       # whether file managers get thumbnails of
+                                       # the pictures that photod makes
         catalog = "/path/catalog.sqlite"
         socket = "/path/photod.sock"
         [poll-interval-seconds]        # for roots whose changes photod must poll,

@@ -11,6 +11,8 @@ import Testing
         catalog = "/x/c.sqlite"
         socket = "/x/s"
         ignore = ["Exports", "*.gif"]
+        image-cache-size = "1 GiB"
+        share-thumbnails = true
         [poll-interval-seconds]
         "/media/card" = 300
         "~/Pictures" = 2
@@ -21,6 +23,8 @@ import Testing
     #expect(file.catalog == "/x/c.sqlite")
     #expect(file.socket == "/x/s")
     #expect(file.ignore == ["Exports", "*.gif"])
+    #expect(file.imageCacheSize == 1 << 30)
+    #expect(file.sharesThumbnails == true)
     #expect(file.pollSeconds == ["/media/card": 300, "~/Pictures": 2])
   }
 
@@ -37,15 +41,15 @@ import Testing
     arguments: [
       (
         "# photos\n\nrots = [\"/a\"]", "c.toml:3: unknown key \"rots\"",
-        "The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, share-thumbnails, socket."
       ),
       (
         "root = [\"/a\"]", "c.toml:1: unknown key \"root\"",
-        "Did you mean `roots`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "Did you mean `roots`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, share-thumbnails, socket."
       ),
       (
         "Removal_Grace = 5", "c.toml:1: unknown key \"Removal_Grace\"",
-        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket."
+        "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, share-thumbnails, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
@@ -111,6 +115,11 @@ import Testing
       ("image-cache-size = true", "c.toml:1: image-cache-size is a boolean, not a size", nil),
       ("image-cache-size = 5", "c.toml:1: image-cache-size is 5; it must be 16 MiB to 1 TiB", nil),
       ("image-cache-size = \"2 TiB\"", "c.toml:1: image-cache-size is 2 TiB; it must be 16 MiB to 1 TiB", nil),
+      (
+        "share-thumbnails = \"yes\"", "c.toml:1: share-thumbnails is a string, not true or false",
+        "Write it as: share-thumbnails = true"
+      ),
+      ("share-thumbnails = 1", "c.toml:1: share-thumbnails is an integer, not true or false", nil),
       ("catalog = 2024-01-01", "c.toml:1: catalog is a date, not a string", nil),
     ] as [(String, String, String?)])
   func wrongValueIsNamed(text: String, problem: String, remedy: String?) {

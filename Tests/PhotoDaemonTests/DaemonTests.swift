@@ -208,7 +208,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(
       printed.withLock { $0 } == """
         photod: \(fixture.scratch.path)/.config/photod/config.toml:1: unknown key "rots"
-          The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, socket.
+          The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, share-thumbnails, socket.
           See `photod --help` for options, files and exit codes.
 
         """)

@@ -18,6 +18,7 @@ import Testing
         catalog = "\(scratch.path)/.local/share/photod/catalog.sqlite"  # default
         socket = "\(scratch.path)/run/photod/photod.sock"  # default
         image-cache-size = "2 GiB"  # default, in \(scratch.path)/.cache/photod/pictures
+        share-thumbnails = false  # default, in \(scratch.path)/.cache/thumbnails
 
         """)
     for folder in [".local", "run", ".config"] { #expect(access("\(scratch.path)/\(folder)", F_OK) != 0) }
@@ -28,7 +29,7 @@ import Testing
     try scratch.directory("a/inner")
     let file = try scratch.file(
       "c.toml",
-      "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5\nimage-cache-size = \"1.5 GiB\""
+      "roots = [\"~/a\", \"~/a/inner\", \"~/away\"]\nlog-level = \"error\"\nremoval-grace-seconds = 1.5\nimage-cache-size = \"1.5 GiB\"\nshare-thumbnails = true"
     )
     var options = Options()
     options.configuration = file
@@ -43,6 +44,7 @@ import Testing
       text.contains("\nignore = [  # option --ignore\n  \"\(scratch.path)/a/\\\"x\\\"\\\\\\\\\",\n  \"*.gif\",\n]\n"))
     #expect(text.contains("\nremoval-grace-seconds = 1.5  # file\n"))
     #expect(text.contains("\nimage-cache-size = \"1536 MiB\"  # file, in "))
+    #expect(text.contains("\nshare-thumbnails = true  # file, in "))
     #expect(text.contains("\nsocket = \"\(scratch.path)/s\\u0001\"  # option --socket\n"))
 
     // The output is a configuration file that means the same.

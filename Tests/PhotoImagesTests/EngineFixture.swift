@@ -20,18 +20,29 @@ final class ManualClock: Sendable {
 final class EngineFixture: Sendable {
   let folder: TemporaryFolder
   let maker = FakeMaker()
-  let assets = FakeAssets()
+  let assets: FakeAssets
   let clock = ManualClock()
   let engine: ImageEngine
 
   var cache: String { folder.path + "/pictures" }
+  /// The folder that all programs share.
+  var thumbnails: String { folder.path + "/thumbnails" }
 
-  init(workers: Int = 1, maximumBytes: Int64 = 1 << 30, in folder: TemporaryFolder? = nil) throws {
+  /// - Parameter isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails
+  ///   are not read either.
+  init(
+    workers: Int = 1, maximumBytes: Int64 = 1 << 30, isSharing: Bool? = nil, assets: FakeAssets = FakeAssets(),
+    in folder: TemporaryFolder? = nil
+  ) throws {
+    self.assets = assets
     self.folder = try folder ?? TemporaryFolder("images")
     var configuration = ImageConfiguration(
       cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, executable: { "" }, workers: workers,
       logger: Logger(label: "test"))
     configuration.clock = clock.clock
+    configuration.sharedThumbnails = isSharing.map { [folder = self.folder] in
+      SharedThumbnailConfiguration(folder: folder.path + "/thumbnails", isWriting: $0, version: "1.0")
+    }
     engine = ImageEngine(configuration: configuration, assets: assets, maker: maker)
   }
 
@@ -72,6 +83,7 @@ final class EngineFixture: Sendable {
       return statistics.queued == 0 && statistics.running == 0 && engine.shared.withLock { $0.cachingCount } == 0
     }
     engine.store.waitUntilIdle()
+    try await eventually("no work for shared thumbnails") { engine.sharedThumbnails?.isIdle ?? true }
   }
 
   /// The pictures in the cache directory, without their folders.

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import PhotoImages
 import Synchronization
+import WatchRecords
 
 /// A library of photos without a catalog.
 final class FakeAssets: ImageAssets {
@@ -21,7 +22,8 @@ final class FakeAssets: ImageAssets {
     state.withLock { state in
       for id in ids {
         let file = ImageFile(
-          index: 0, path: Array("/photos/\(id).jpg".utf8), contentType: "image/jpeg", byteCount: 5, kind: .photo)
+          index: 0, path: Array("/photos/\(id).jpg".utf8), contentType: "image/jpeg", byteCount: 5,
+          modified: FileTime(nanoseconds: 1_700_000_000_900_000_000), kind: .photo)
         state.assets[id] = ImageAsset(
           id: id, revision: "r1", isAvailable: true, files: [file], pixelSize: pixelSize)
       }

@@ -81,7 +81,7 @@ final class FakeMaker: PictureMaker {
         width: max(1, Int((Double(size.width) * scale).rounded())),
         height: max(1, Int((Double(size.height) * scale).rounded())))
     }
-    let bytes = FakeJPEG.bytes(size, count: state.byteCount)
+    let bytes = request.format == .png ? FakePNG.bytes(size) : FakeJPEG.bytes(size, count: state.byteCount)
     return .picture(MadePicture(bytes: bytes, header: PictureHeader(bytes[...])!, isDegraded: false))
   }
 }
@@ -94,5 +94,15 @@ enum FakeJPEG {
     bytes += [1, 1, 0x11, 0]
     bytes += [UInt8](repeating: 0, count: max(0, count - bytes.count - 2))
     return bytes + [0xFF, 0xD9]
+  }
+}
+
+/// The chunks of a PNG, without pixels.
+enum FakePNG {
+  static func bytes(_ size: ImageFrame, texts: [(String, String)] = []) -> [UInt8] {
+    let sides = [size.width, size.height].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 0xFF)] }
+    var bytes = PNGText.signature + PNGText.chunk("IHDR", sides + [8, 2, 0, 0, 0])
+    for (keyword, text) in texts { bytes += PNGText.chunk("tEXt", Array("\(keyword)\0\(text)".utf8)) }
+    return bytes + PNGText.chunk("IDAT", [1, 2, 3]) + PNGText.chunk("IEND", [])
   }
 }

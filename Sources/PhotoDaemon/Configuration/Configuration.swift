@@ -43,6 +43,10 @@ package struct Configuration: Hashable, Sendable {
   package var imageCache: String
   /// How large the kept pictures may be, in bytes.
   package var imageCacheSize: Int64 = 2 << 30
+  /// The folder of the thumbnails that all programs of the user share; nil without a home directory.
+  package var thumbnailFolder: String?
+  /// Whether photod writes thumbnails for other programs.
+  package var sharesThumbnails = false
   /// The path of the configuration file, even if there is no such file.
   package var file: String?
   /// Messages to log once, about roots that repeat, lie inside another root, or do not exist now.
@@ -125,6 +129,8 @@ package struct Configuration: Hashable, Sendable {
     var configuration = Configuration(
       roots: folded.roots, catalog: catalog, socket: socket, imageCache: "\(cache)/pictures", file: path)
     configuration.imageCacheSize = file.imageCacheSize ?? configuration.imageCacheSize
+    configuration.thumbnailFolder = environment.cacheHome.map { "\($0)/thumbnails" }
+    configuration.sharesThumbnails = file.sharesThumbnails ?? false
     configuration.stateFolder = environment.stateHome.map { "\($0)/photod" }
     configuration.innerRoots = folded.inner
     configuration.remarks = folded.remarks

@@ -17,6 +17,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var catalog: String?
   /// In bytes, between ``ByteSize/minimumCache`` and ``ByteSize/maximumCache``.
   package var imageCacheSize: Int64?
+  /// Whether photod writes thumbnails for other programs.
+  package var sharesThumbnails: Bool?
   package var socket: String?
 
   /// A month. People would not remember a longer delay.
@@ -24,6 +26,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   /// The same number for messages.
   package static let maximumGraceText = "2,592,000"
   package static let imageCacheKey = "image-cache-size"
+  package static let shareKey = "share-thumbnails"
   package static let pollKey = "poll-interval-seconds"
   /// photod polls no folder more often.
   package static let minimumPollSeconds = 2
@@ -33,7 +36,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   package static let maximumBytes = 1 << 20
 
   package static let knownKeys = [
-    "catalog", "ignore", imageCacheKey, "log-level", pollKey, "removal-grace-seconds", "roots", "socket",
+    "catalog", "ignore", imageCacheKey, "log-level", pollKey, "removal-grace-seconds", "roots", shareKey, "socket",
   ]
 
   package init() {}
@@ -72,6 +75,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     pollSeconds = try Self.intervals(table[Self.pollKey], source)
     catalog = try Self.string(table["catalog"], "catalog", "\"~/.local/share/photod/catalog.sqlite\"", source)
     socket = try Self.string(table["socket"], "socket", "\"/run/user/1000/photod/photod.sock\"", source)
+    sharesThumbnails = try Self.boolean(table[Self.shareKey], Self.shareKey, source)
     imageCacheSize = try Self.cacheSize(table[Self.imageCacheKey], source)
     if let name = try Self.string(table["log-level"], "log-level", "\"info\"", source) {
       guard let level = Logger.Level(rawValue: name) else {
@@ -100,6 +104,16 @@ package struct ConfigurationFile: Hashable, Sendable {
       throw source.wrongType(key, value.type, wanted: "a string", example: "\(key) = \(example)")
     }
     return string
+  }
+
+  private static func boolean(
+    _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
+  ) throws(StartError) -> Bool? {
+    guard let value else { return nil }
+    guard let boolean = value.bool else {
+      throw source.wrongType(key, value.type, wanted: "true or false", example: "\(key) = true")
+    }
+    return boolean
   }
 
   private static func seconds(

@@ -46,6 +46,10 @@ package struct EffectiveConfiguration: Sendable {
     lines.append(
       "\(ConfigurationFile.imageCacheKey) = \(Self.string("\(ByteSize(byteCount: configuration.imageCacheSize))"))  # "
         + (file?.imageCacheSize == nil ? "default" : "file") + ", in \(Self.comment(configuration.imageCache))")
+    lines.append(
+      "\(ConfigurationFile.shareKey) = \(configuration.sharesThumbnails)  # "
+        + (file?.sharesThumbnails == nil ? "default" : "file")
+        + (configuration.thumbnailFolder.map { ", in \(Self.comment($0))" } ?? ""))
     // A table of TOML has all keys that follow.
     if !configuration.pollSeconds.isEmpty {
       lines.append("[\(ConfigurationFile.pollKey)]  # file")

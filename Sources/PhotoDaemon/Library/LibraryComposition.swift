@@ -143,7 +143,11 @@ extension ServingLibrary {
     let engine = ImageEngine(
       configuration: ImageConfiguration(
         cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize,
-        executable: { try HelperProgram.image.find() }, logger: logger), assets: assets)
+        executable: { try HelperProgram.image.find() },
+        sharedThumbnails: configuration.thumbnailFolder.map {
+          SharedThumbnailConfiguration(
+            folder: $0, isWriting: configuration.sharesThumbnails, version: Daemon.version)
+        }, logger: logger), assets: assets)
     let manage = ManageService(
       connections: interface.connections, events: library.events, library: library,
       heldLists: live.lists.held, backups: backups, engine: engine, threads: interface.threads,

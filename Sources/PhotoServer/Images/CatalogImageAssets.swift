@@ -30,7 +30,7 @@ package struct CatalogImageAssets: ImageAssets {
     }
     return ImageAsset(
       id: id, revision: asset.revision, isAvailable: asset.available, isHidden: asset.isHidden,
-      mediaType: asset.mediaType, orientation: asset.orientation, files: files,
+      isTrashed: asset.isTrashed, mediaType: asset.mediaType, orientation: asset.orientation, files: files,
       currentFile: asset.resources.firstIndex { $0.kind == .adjustedPhoto } ?? (files.isEmpty ? nil : 0),
       originalFile: asset.resources.firstIndex { Self.originals.contains($0.kind) } ?? (files.isEmpty ? nil : 0),
       pixelSize: size(of: asset))

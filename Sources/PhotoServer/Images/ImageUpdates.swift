@@ -5,7 +5,7 @@ import PhotoImages
 import PhotoLive
 import PhotoModel
 
-/// Reports removed and changed assets to the engine, after each commit.
+/// Reports removed, changed and renamed assets to the engine, after each commit.
 package struct ImageUpdates: Sendable {
   private let engine: ImageEngine
   private let live: LiveLibrary
@@ -23,24 +23,42 @@ package struct ImageUpdates: Sendable {
     var sequence = live.feed.sequence
     while let next = await live.feed.next(after: sequence), !Task.isCancelled {
       do {
-        let effects = try await effects(after: sequence, through: next)
-        // A picture shows the content. Metadata has the orientation.
-        let changed = effects.touched.fields.filter { !$0.value.isDisjoint(with: [.content, .metadata]) }
-        let removed = effects.touched.deleted
-        if !removed.isEmpty { engine.assetsWereRemoved(removed.map(\.rawValue)) }
-        let ids = changed.keys.filter { !removed.contains($0) }
-        if !ids.isEmpty { engine.assetsChanged(ids.map(\.rawValue)) }
+        report(try await effects(after: sequence, through: next))
       } catch {
         // Pictures of removed assets are evicted later. No client asks for them, because their ids are never used again.
         logger.debug("commits not read for pictures", metadata: ["error": "\(error)"])
+        engine.filesChanged(nil)
       }
       sequence = next
     }
   }
 
-  /// The newest effects are in memory. The effects of large commits are read from the history, which blocks.
+  /// A picture shows the content. Metadata has the orientation.
+  private static let shown: ChangedFields = [.content, .metadata]
+  /// Shared thumbnails depend on these too. The thumbnails of an offline drive stay.
+  private static let shared: ChangedFields = [.content, .metadata, .path, .resources, .hidden, .trashed]
+
+  private func report(_ effects: CommitEffects) {
+    let removed = effects.touched.deleted
+    if !removed.isEmpty { engine.assetsWereRemoved(removed.map(\.rawValue)) }
+    let ids = ids(effects, Self.shown)
+    if !ids.isEmpty { engine.assetsChanged(ids) }
+    if engine.followsFiles { engine.filesChanged(self.ids(effects, Self.shared)) }
+  }
+
+  private func ids(_ effects: CommitEffects, _ fields: ChangedFields) -> [Int64] {
+    let removed = effects.touched.deleted
+    return effects.touched.fields.compactMap { id, changed in
+      changed.isDisjoint(with: fields) || removed.contains(id) ? nil : id.rawValue
+    }
+  }
+
+  /// The newest effects are in memory. The effects of large commits are read from the history, which blocks. So are the
+  /// assets below a renamed folder, but only shared thumbnails need them.
   private func effects(after sequence: Int64, through last: Int64) async throws -> CommitEffects {
-    if let known = live.commits.known(after: sequence, through: last) { return known }
+    if let known = live.commits.known(after: sequence, through: last), !known.hasRenames || !engine.followsFiles {
+      return known
+    }
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { [live] in
         continuation.resume(with: Result { try live.commits.effects(after: sequence, through: last) })

@@ -13,19 +13,39 @@ package struct ImageConfiguration: Sendable {
   package var workers: Int
   /// A picture with more pixels is refused.
   package var maximumPixels: Int64 = 300_000_000
+  /// The thumbnails that all programs of the user share. Nil means that they are neither read nor written.
+  package var sharedThumbnails: SharedThumbnailConfiguration?
   package var logger: Logger
   /// Tests set another clock.
   package var clock = ImageClock.monotonic()
 
   package init(
     cacheDirectory: String, maximumBytes: Int64 = 2 << 30, executable: @escaping @Sendable () throws -> String,
-    workers: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))), logger: Logger
+    workers: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
+    sharedThumbnails: SharedThumbnailConfiguration? = nil, logger: Logger
   ) {
     self.cacheDirectory = cacheDirectory
     self.maximumBytes = maximumBytes
     self.executable = executable
     self.workers = workers
+    self.sharedThumbnails = sharedThumbnails
     self.logger = logger
+  }
+}
+
+/// The folder of thumbnails that all programs of the user share. Its thumbnails are read in any case.
+package struct SharedThumbnailConfiguration: Sendable {
+  /// `thumbnails` in the user's cache folder. It is made if a thumbnail is written.
+  package var folder: String
+  /// Whether photod writes thumbnails of the pictures that it makes.
+  package var isWriting: Bool
+  /// The version of photod, which is a part of the names of failures.
+  package var version: String
+
+  package init(folder: String, isWriting: Bool, version: String) {
+    self.folder = folder
+    self.isWriting = isWriting
+    self.version = version
   }
 }
 

@@ -79,7 +79,7 @@ extension ImageEngine {
       }
     }
     deliver(outcome, to: served, isFinal: true, .rendering)
-    renderingThreads.wake()
+    wakeRendering()
   }
 
   /// Ends work that all its requests cancelled before the file was opened. Those that have joined it since wait again.
@@ -90,6 +90,7 @@ extension ImageEngine {
         state.addRendering(ticket, work.key)
       }
     }
+    wakeRendering()
   }
 
   /// Puts a request back whose picture is too small, because the aspect ratio was not known. Now it is.
@@ -156,7 +157,7 @@ extension ImageEngine {
       shared.withLock { $0.counts.cacheHits += 1 }
       return .outcome(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
     }
-    if let failure = knownFailure(plan, isEmbedded: false) { return .outcome(.failure(failure.kind, failure.message)) }
+    if let failure = knownFailure(plan, .rendered) { return .outcome(.failure(failure.kind, failure.message)) }
     guard plan.asset.isAvailable else { return .outcome(offline(plan)) }
     // The request may have been cancelled while the asset was read.
     guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return .unwanted }
@@ -185,8 +186,8 @@ extension ImageEngine {
     case .picture(let picture):
       shared.withLock { $0.counts.made += 1 }
       return keep(picture, plan)
-    case .failed(let failure, let message): return note(failure, message, plan, isEmbedded: false)
-    case .blamed(let message): return note(.unreadable, message, plan, isEmbedded: false)
+    case .failed(let failure, let message): return note(failure, message, plan, .rendered)
+    case .blamed(let message): return note(.unreadable, message, plan, .rendered)
     case .unavailable(let kind, let message): return .failure(kind, message)
     }
   }
@@ -203,6 +204,7 @@ extension ImageEngine {
   private func keep(_ picture: MadePicture, _ plan: PicturePlan) -> Outcome {
     do {
       let found = try store.put(plan.key(plan.target(for: picture.header.size)), picture.bytes, picture.header)
+      sharedThumbnails?.share(found.key)
       return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: true)
     } catch {
       let reason = String(cString: strerror(error.errorNumber))
@@ -217,6 +219,8 @@ extension ImageEngine {
   // MARK: - Caching
 
   private func takeCachingMember() -> (session: Int, member: CachingSets.Member)? {
+    // Each picture is shared too, which takes longer than to make it.
+    guard sharedThumbnails?.isFull != true else { return nil }
     let now = configuration.clock.seconds()
     let mayCache = shared.withLock { state in
       if let pause = state.cachingPause, pause <= now { state.cachingPause = nil }
@@ -241,9 +245,18 @@ extension ImageEngine {
 
   /// Whether no request waits. One in the immediate lane may need a thread of this lane next.
   private static func mayCache(_ state: State) -> Bool {
-    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == 0
-      && !state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
-      && !state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == 0 && !hasWaitingRequests(state)
+  }
+
+  private static func hasWaitingRequests(_ state: State) -> Bool {
+    state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
+      || state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+  }
+
+  /// Whether a request waits, or is served now. Pictures for caching sets do not count.
+  static func hasRequests(_ state: State) -> Bool {
+    state.isEnding || state.immediate.runningCount > 0 || state.rendering.runningCount > state.cachingCount
+      || hasWaitingRequests(state)
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.
@@ -255,6 +268,8 @@ extension ImageEngine {
       return true
     }
     if let found = findFitting(plan, options) {
+      // It may have been made before thumbnails were shared.
+      sharedThumbnails?.share(found.key)
       store.unpin(found.key, wasSent: false)
       return true
     }

@@ -366,12 +366,12 @@ final class PictureStore: Sendable {
   }
 
   private func scanAll() {
-    for name in Self.names(in: "\(directory)/temporary") where !name.hasPrefix(token + "-") {
+    for name in FileReading.names(in: "\(directory)/temporary") where !name.hasPrefix(token + "-") {
       unlink("\(directory)/temporary/\(name)")
     }
     for folder in 0..<256 {
       let path = "\(directory)/\(PictureKey.folderName(folder))"
-      for name in Self.names(in: path) {
+      for name in FileReading.names(in: path) {
         var status = stat()
         guard let (key, isPNG) = PictureKey.parse(name), lstat("\(path)/\(name)", &status) == 0,
           status.st_mode & S_IFMT == S_IFREG
@@ -385,20 +385,6 @@ final class PictureStore: Sendable {
     tidy()
     logger.debug("kept pictures were read", metadata: ["count": "\(count)", "bytes": "\(byteCount)"])
   }
-
-  private static func names(in folder: String) -> [String] {
-    // A folder that is not there has no pictures.
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
-  }
 }
 
 enum FileReading {
@@ -411,5 +397,19 @@ enum FileReading {
         if read > 0 { filled += read } else if read == 0 || errno != EINTR { return }
       }
     }
+  }
+
+  /// The names in a folder, without those that begin with a dot. None if it can't be read.
+  static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import ImageRecords
 
-// The immediate lane: kept pictures and embedded ones.
+// The immediate lane: kept pictures, shared thumbnails and embedded pictures.
 extension ImageEngine {
   private enum Step {
     case final(Outcome)
@@ -32,7 +32,7 @@ extension ImageEngine {
         }
       }
     }
-    renderingThreads.wake()
+    wakeRendering()
     return true
   }
 
@@ -48,14 +48,14 @@ extension ImageEngine {
       return .final(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
     }
     guard plan.asset.isAvailable else { return .final(offline(plan)) }
-    if let failure = knownFailure(plan, isEmbedded: false) { return .final(.failure(failure.kind, failure.message)) }
+    if let failure = knownFailure(plan, .rendered) { return .final(.failure(failure.kind, failure.message)) }
     switch options.delivery {
     case .highQuality: return .render(plan.work, degraded: nil)
     case .opportunistic:
       let smaller = findFirst(plan, plan.otherSizes.smaller).map {
         Outcome.kept($0, revision: plan.asset.revision, isDegraded: true, isFresh: false)
       }
-      return .render(plan.work, degraded: smaller ?? embedded(plan, demand))
+      return .render(plan.work, degraded: smaller ?? immediate(plan, demand))
     case .fast:
       if let larger = findFirst(plan, plan.otherSizes.larger) {
         shared.withLock { $0.counts.cacheHits += 1 }
@@ -65,15 +65,20 @@ extension ImageEngine {
         shared.withLock { $0.counts.cacheHits += 1 }
         return .final(.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false))
       }
-      return embedded(plan, demand).map { .final($0) } ?? .render(plan.work, degraded: nil)
+      return immediate(plan, demand).map { .final($0) } ?? .render(plan.work, degraded: nil)
     }
+  }
+
+  /// A picture that is decoded at once: a shared thumbnail that is large enough, else the embedded picture, else a smaller
+  /// thumbnail.
+  private func immediate(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
+    sharedThumbnail(plan, demand, mustSuffice: true) ?? embedded(plan, demand)
+      ?? sharedThumbnail(plan, demand, mustSuffice: false)
   }
 
   /// The picture that the camera embedded. A failure counts as none, because a new picture is made then.
   private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
-    guard plan.work.milliseconds == nil, knownFailure(plan, isEmbedded: true) == nil,
-      shared.withLock({ $0.immediate.hasWaiters(demand) })
-    else { return nil }
+    guard mayMakeImmediate(.embedded, plan, demand) else { return nil }
     // Without a turn, the request goes on to the lane for rendering at once.
     let isOnShare = assets.isOnShare(plan.file)
     guard !isOnShare || immediateShares.begin() else { return nil }
@@ -84,13 +89,26 @@ extension ImageEngine {
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
+    return makeImmediate(.embedded, request, from: descriptor, plan, isDegraded: true)
+  }
+
+  func mayMakeImmediate(_ source: FailureMemory.Source, _ plan: PicturePlan, _ demand: DemandKey) -> Bool {
+    plan.work.milliseconds == nil && knownFailure(plan, source) == nil
+      && shared.withLock { $0.immediate.hasWaiters(demand) }
+  }
+
+  /// Makes a picture that is not kept. A failure is remembered, and counts as none.
+  func makeImmediate(
+    _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
+    isDegraded: Bool
+  ) -> Outcome? {
     switch maker.make(request, from: descriptor) {
     case .picture(let picture):
       guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
       shared.withLock { $0.counts.made += 1 }
-      return .made(picture, revision: plan.asset.revision, isDegraded: true)
-    case .failed(let failure, let message): note(failure, message, plan, isEmbedded: true)
-    case .blamed(let message): note(.unreadable, message, plan, isEmbedded: true)
+      return .made(picture, revision: plan.asset.revision, isDegraded: isDegraded)
+    case .failed(let failure, let message): note(failure, message, plan, source)
+    case .blamed(let message): note(.unreadable, message, plan, source)
     case .unavailable: break
     }
     return nil
@@ -164,8 +182,8 @@ extension ImageEngine {
       maximumPixels: UInt64(max(0, configuration.maximumPixels)), maximumBytes: UInt64(maximumBytes))
   }
 
-  func knownFailure(_ plan: PicturePlan, isEmbedded: Bool) -> FailureMemory.Failure? {
-    let key = plan.failureKey(isEmbedded: isEmbedded)
+  func knownFailure(_ plan: PicturePlan, _ source: FailureMemory.Source) -> FailureMemory.Failure? {
+    let key = plan.failureKey(source)
     let now = configuration.clock.seconds()
     return shared.withLock { $0.failures.failure(of: key, now: now) }
   }
@@ -173,7 +191,9 @@ extension ImageEngine {
   /// Remembers that a picture of this revision can't be made.
   /// - Returns: the failure.
   @discardableResult
-  func note(_ failure: PictureFailure, _ message: String, _ plan: PicturePlan, isEmbedded: Bool) -> Outcome {
+  func note(
+    _ failure: PictureFailure, _ message: String, _ plan: PicturePlan, _ source: FailureMemory.Source
+  ) -> Outcome {
     let kind: PictureFailureKind =
       switch failure {
       case .unsupported: .unsupported
@@ -183,8 +203,13 @@ extension ImageEngine {
     let now = configuration.clock.seconds()
     let remembered = FailureMemory.Failure(
       kind: kind, message: message, end: kind == .unsupported ? now + FailureMemory.unsupportedTime : nil)
-    let key = plan.failureKey(isEmbedded: isEmbedded)
+    let key = plan.failureKey(source)
     shared.withLock { $0.failures.note(remembered, of: key) }
+    // A missing decoder, or too little memory, is not the fault of the file.
+    if source == .rendered, plan.work.milliseconds == nil, failure == .unreadable || failure == .tooLarge {
+      sharedThumbnails?.shareFailure(
+        .init(assetID: plan.work.assetID, revision: plan.work.revision, file: plan.work.file))
+    }
     return .failure(kind, message)
   }
 }

@@ -76,6 +76,8 @@ package final class ImageEngine: Sendable {
   let maker: any PictureMaker
   let store: PictureStore
   let shared: EngineState
+  /// Nil if thumbnails of other programs are neither read nor written.
+  let sharedThumbnails: SharedThumbnails?
   let immediateThreads = LaneThreads()
   let renderingThreads = LaneThreads()
   /// The files on shares that the threads of a lane read.
@@ -102,7 +104,16 @@ package final class ImageEngine: Sendable {
       directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
       logger: configuration.logger,
       isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
+    sharedThumbnails = configuration.sharedThumbnails.map { [store, renderingThreads] thumbnails in
+      SharedThumbnails(
+        thumbnails, recordsDirectory: "\(configuration.cacheDirectory)/shared",
+        .init(
+          assets: assets, maker: maker, store: store, clock: configuration.clock, logger: configuration.logger,
+          maximumPixels: configuration.maximumPixels,
+          isBusy: { shared.withLock { Self.hasRequests($0) } }, onRoom: { renderingThreads.wake() }))
+    }
     store.scan()
+    sharedThumbnails?.start()
   }
 
   // MARK: - Sessions
@@ -202,8 +213,11 @@ package final class ImageEngine: Sendable {
     wakeAll()
   }
 
-  /// Removes the kept pictures of deleted assets, in the background.
-  package func assetsWereRemoved(_ ids: [Int64]) { store.remove(assetIDs: ids) }
+  /// Removes the kept pictures of deleted assets and their shared thumbnails, in the background.
+  package func assetsWereRemoved(_ ids: [Int64]) {
+    store.remove(assetIDs: ids)
+    sharedThumbnails?.settle(ids)
+  }
 
   /// Removes the kept pictures of other revisions, in the background. An asset that only moved keeps its pictures.
   package func assetsChanged(_ ids: [Int64]) {
@@ -218,6 +232,20 @@ package final class ImageEngine: Sendable {
     }
   }
 
+  /// Whether ``filesChanged(_:)`` has anything to do.
+  package var followsFiles: Bool { sharedThumbnails?.followsLibrary ?? false }
+
+  /// Moves or removes the shared thumbnails of assets whose files were renamed or changed, or that were hidden or trashed.
+  /// It is done in the background. The call takes the time of a set's insertions.
+  ///
+  /// - Parameter ids: nil means all assets, if it is not known which of them changed.
+  package func filesChanged(_ ids: [Int64]?) {
+    if let ids { sharedThumbnails?.settle(ids) } else { sharedThumbnails?.settleAll() }
+  }
+
+  /// Begins or ends the writing of shared thumbnails. Earlier thumbnails stay.
+  package func setSharing(_ isSharing: Bool) { sharedThumbnails?.setWriting(isSharing) }
+
   /// Ends all sessions, threads and processes. A thread that waits for a disk is left behind after a second.
   package func shutDown() {
     let removed = shared.withLock { state in
@@ -229,6 +257,7 @@ package final class ImageEngine: Sendable {
       notify?()
     }
     maker.shutDown()
+    sharedThumbnails?.shutDown()
     immediateThreads.end(within: .seconds(1))
     renderingThreads.end(within: .seconds(1))
     store.removeDoomed()
@@ -236,7 +265,13 @@ package final class ImageEngine: Sendable {
 
   func wakeAll() {
     immediateThreads.wake()
+    wakeRendering()
+  }
+
+  /// Work that waits for the end of requests can begin, such as caching and sharing.
+  func wakeRendering() {
     renderingThreads.wake()
+    sharedThumbnails?.wake()
   }
 }
 

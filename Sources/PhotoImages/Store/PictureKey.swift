@@ -38,6 +38,15 @@ struct PictureKey: Hashable, Sendable {
 
   private static let originalSize: UInt64 = 5
 
+  /// The index of the asset's file.
+  var file: Int { Int(variant & 0xFF) }
+
+  /// Whether the picture has a kept size, and does not depend on a frame or on the time of a video.
+  var isOfKeptSize: Bool { variant >> 8 & 0xF < Self.originalSize && variant >> 16 == 0 }
+
+  /// Whether the picture has the size of the original. A photo that is smaller than a kept size has such a picture only.
+  var isOfOriginalSize: Bool { variant >> 8 & 0xF == Self.originalSize && variant >> 16 == 0 }
+
   /// - Parameter isPNG: whether the content is PNG. A picture with transparency is, although JPEG was asked for.
   func name(isPNG: Bool) -> String {
     "\(Self.folder(of: assetID))/\(assetID)-\(String(revision, radix: 16))-\(String(variant, radix: 16))"

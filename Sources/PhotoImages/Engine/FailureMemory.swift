@@ -2,13 +2,22 @@
 ///
 /// It is lost when photod ends. A file that changes has another revision, and is tried again.
 struct FailureMemory: Sendable {
+  /// The source of a picture.
+  enum Source: Hashable, Sendable {
+    /// The file itself.
+    case rendered
+    /// The picture that the camera embedded in the file.
+    case embedded
+    /// A thumbnail that programs share.
+    case shared
+  }
+
   struct Key: Hashable, Sendable {
     var assetID: Int64
     var revision: UInt64
     var file: Int
     var milliseconds: Int64?
-    /// Whether the embedded picture failed.
-    var isEmbedded: Bool
+    var source: Source
   }
 
   struct Failure: Hashable, Sendable {

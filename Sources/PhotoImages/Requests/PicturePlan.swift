@@ -43,10 +43,10 @@ struct PicturePlan: Sendable {
       milliseconds: work.milliseconds)
   }
 
-  func failureKey(isEmbedded: Bool) -> FailureMemory.Key {
+  func failureKey(_ source: FailureMemory.Source) -> FailureMemory.Key {
     FailureMemory.Key(
       assetID: work.assetID, revision: work.revision, file: work.file, milliseconds: work.milliseconds,
-      isEmbedded: isEmbedded)
+      source: source)
   }
 
   /// The target under which a picture is kept. A picture that is smaller than a kept size has the size of the original.
@@ -55,14 +55,18 @@ struct PicturePlan: Sendable {
     return work.target
   }
 
+  /// The longer side of the picture that is wanted, in pixels.
+  var longerSide: Int {
+    switch work.target {
+    case .kept(let side): side
+    case .original: Int.max
+    case .exact(let frame, let covers): PictureTarget.longerSide(of: asset.pixelSize, frame, covers: covers)
+    }
+  }
+
   /// The kept sizes below and above the target: the nearest first.
   var otherSizes: (smaller: [PictureTarget], larger: [PictureTarget]) {
-    let side =
-      switch work.target {
-      case .kept(let side): side
-      case .original: Int.max
-      case .exact(let frame, let covers): PictureTarget.longerSide(of: asset.pixelSize, frame, covers: covers)
-      }
+    let side = longerSide
     let larger = PictureTarget.keptSizes.filter { $0 > side || ($0 == side && work.target != .kept(side)) }
     return (
       PictureTarget.keptSizes.filter { $0 < side }.reversed().map { .kept($0) },

@@ -30,6 +30,7 @@ package struct ImageAsset: Sendable {
   /// Whether the drive of the files is there.
   package var isAvailable: Bool
   package var isHidden: Bool
+  package var isTrashed: Bool
   package var mediaType: MediaType
   /// The EXIF orientation of the first file, 1...8. Nil if it is not known.
   package var orientation: Int?
@@ -44,14 +45,15 @@ package struct ImageAsset: Sendable {
   package var pixelSize: ImageFrame?
 
   package init(
-    id: Int64, revision: String, isAvailable: Bool, isHidden: Bool = false, mediaType: MediaType = .image,
-    orientation: Int? = nil, files: [ImageFile], currentFile: Int? = nil, originalFile: Int? = nil,
-    pixelSize: ImageFrame? = nil
+    id: Int64, revision: String, isAvailable: Bool, isHidden: Bool = false, isTrashed: Bool = false,
+    mediaType: MediaType = .image, orientation: Int? = nil, files: [ImageFile], currentFile: Int? = nil,
+    originalFile: Int? = nil, pixelSize: ImageFrame? = nil
   ) {
     self.id = id
     self.revision = revision
     self.isAvailable = isAvailable
     self.isHidden = isHidden
+    self.isTrashed = isTrashed
     self.mediaType = mediaType
     self.orientation = orientation
     self.files = files

@@ -1,0 +1,343 @@
+import Dispatch
+import Glibc
+import ImageRecords
+import Logging
+import Synchronization
+
+/// The thumbnails that photod shares with other programs, in the folder that the freedesktop.org standard names.
+///
+/// 1. If `isWriting` is set, each picture of a kept size is also written as a PNG, in its size and the smaller ones. The
+///    picture is converted by photod-image while no request waits.
+/// 2. A thumbnail is found by the path of its photo. If the photo moves, its thumbnails are moved too. If it is hidden,
+///    trashed or deleted, they are removed. This is done in the background, for half of the time of one thread.
+/// 3. After a start, all recorded assets are compared with the library. So a change that photod had no time for is done
+///    then. Until then, the thumbnail of an old path is harmless: no program looks it up without a file at that path, and
+///    a file with another time of modification does not match it.
+/// 4. photod changes and removes only thumbnails that it has written.
+///
+/// One thread does all the work, so the steps for one asset never overlap.
+final class SharedThumbnails: Sendable {
+  private struct State {
+    var queue = ThumbnailQueue()
+    var isWorking = false
+    var isWriting: Bool
+    /// The error of the last write, and until when no other is tried.
+    var failedWrite: (errorNumber: Int32, end: UInt32)?
+    /// The time that the thread worked and did not rest yet.
+    var owedRest = Duration.zero
+  }
+
+  /// The parts of the engine that this uses.
+  struct Surroundings: Sendable {
+    var assets: any ImageAssets
+    var maker: any PictureMaker
+    var store: PictureStore
+    var clock: ImageClock
+    var logger: Logger
+    /// A picture with more pixels is not converted.
+    var maximumPixels: Int64
+    /// Whether requests wait or run.
+    var isBusy: @Sendable () -> Bool
+    /// It is called when the queue is no longer full.
+    var onRoom: @Sendable () -> Void
+  }
+
+  /// How long no thumbnail is written after an error, in seconds.
+  private static let pauseAfterError: UInt32 = 60
+  /// Shorter rests would cost more than they give.
+  private static let shortestRest = Duration.milliseconds(2)
+  private static let longestRest = Duration.seconds(1)
+  /// The PNG of a file that could not be decoded has one transparent pixel.
+  private static let emptyPicture: [UInt8] =
+    PNGText.signature
+    + PNGText.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
+    + PNGText.chunk("IDAT", [0x78, 1, 1, 5, 0, 0xFA, 0xFF, 0, 0, 0, 0, 0, 0, 5, 0, 1])
+    + PNGText.chunk("IEND", [])
+
+  let folder: ThumbnailFolder
+  let records: ThumbnailRecords
+  private let version: String
+  private var software: String { "photod \(version)" }
+  private let surroundings: Surroundings
+  private let state: Mutex<State>
+  private let threads = LaneThreads()
+  private let end = DispatchSemaphore(value: 0)
+
+  /// All places where photod may have written a thumbnail.
+  private var places: [ThumbnailFolder.Place] {
+    ThumbnailSize.allCases.map { .size($0) } + [.failure(version: version)]
+  }
+
+  init(_ configuration: SharedThumbnailConfiguration, recordsDirectory: String, _ surroundings: Surroundings) {
+    folder = ThumbnailFolder(path: configuration.folder)
+    records = ThumbnailRecords(directory: recordsDirectory)
+    version = configuration.version
+    self.surroundings = surroundings
+    state = Mutex(State(isWriting: configuration.isWriting))
+  }
+
+  /// Compares all records with the library, in the background. Without records, there is nothing to do.
+  func start() {
+    guard records.exist else { return }
+    add { $0.settleAll() }
+  }
+
+  func shutDown() {
+    end.signal()
+    threads.end(within: .seconds(1))
+  }
+
+  var isWriting: Bool { state.withLock { $0.isWriting } }
+  func setWriting(_ isWriting: Bool) { state.withLock { $0.isWriting = isWriting } }
+
+  /// Whether thumbnails must follow the library.
+  var followsLibrary: Bool { isWriting || records.exist }
+
+  /// Whether so many pictures wait that no other should be made without need.
+  var isFull: Bool { state.withLock { $0.queue.isFull } }
+  var isIdle: Bool { state.withLock { $0.queue.isEmpty && !$0.isWorking } }
+
+  /// Requests have ended, so pictures may be converted.
+  func wake() { threads.wake() }
+
+  // MARK: - Orders
+
+  /// Moves and removes the thumbnails of these assets, as their present state asks. An unknown asset was deleted.
+  func settle(_ assetIDs: some Collection<Int64>) {
+    guard !assetIDs.isEmpty, followsLibrary else { return }
+    add { $0.settle(assetIDs) }
+  }
+
+  /// Does the same for all recorded assets.
+  func settleAll() {
+    guard followsLibrary else { return }
+    add { $0.settleAll() }
+  }
+
+  /// Writes the thumbnails of a kept picture, if it has a kept size and the thumbnails are not there.
+  func share(_ key: PictureKey) {
+    guard isWriting, key.isOfKeptSize || key.isOfOriginalSize, key.file < ThumbnailRecords.mostFiles else { return }
+    add { $0.write(key) }
+  }
+
+  /// Notes that a file can't be decoded.
+  func shareFailure(_ failure: ThumbnailQueue.Failure) {
+    guard isWriting, failure.file < ThumbnailRecords.mostFiles else { return }
+    add { $0.write(failure) }
+  }
+
+  private func add(_ body: (inout ThumbnailQueue) -> Void) {
+    state.withLock { body(&$0.queue) }
+    threads.start(1) { [self] in work() }
+    threads.wake()
+  }
+
+  // MARK: - The thread
+
+  /// - Returns: false if there is nothing to do now.
+  private func work() -> Bool {
+    let isBusy = surroundings.isBusy()
+    let (work, hasRoom) = state.withLock { state -> (ThumbnailQueue.Work?, Bool) in
+      let wasFull = state.queue.isFull
+      let work = state.queue.take(mayDecode: !isBusy)
+      state.isWorking = work != nil
+      return (work, wasFull && !state.queue.isFull)
+    }
+    guard let work else { return false }
+    defer { state.withLock { $0.isWorking = false } }
+    let begin = ContinuousClock.now
+    switch work {
+    case .settle(let assetID): settle(assetID)
+    case .readRecords(let folder): readRecords(folder)
+    case .write(let key): write(key)
+    case .writeFailure(let failure): writeFailure(failure)
+    }
+    if hasRoom { surroundings.onRoom() }
+    if case .write = work { return true }
+    rest(after: ContinuousClock.now - begin)
+    return true
+  }
+
+  /// Rests for as long as the thread has worked.
+  private func rest(after duration: Duration) {
+    let rest = state.withLock { state -> Duration? in
+      state.owedRest += duration
+      guard state.owedRest >= Self.shortestRest else { return nil }
+      defer { state.owedRest = .zero }
+      return min(state.owedRest, Self.longestRest)
+    }
+    guard let rest else { return }
+    let (seconds, attoseconds) = rest.components
+    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    // The end of photod ends the rest, and all later ones.
+    if end.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success { end.signal() }
+  }
+
+  private func readRecords(_ folder: Int) {
+    if folder == 0 { self.folder.removeFailures(exceptOf: version) }
+    let ids = records.assetIDs(inFolder: folder)
+    state.withLock { $0.queue.settle(ids) }
+  }
+
+  private func asset(_ id: Int64) -> Result<ImageAsset?, any Error> {
+    Result { try surroundings.assets.imageAsset(id) }
+  }
+
+  // MARK: - Following the library
+
+  private func settle(_ id: Int64) {
+    var recorded = records.records(of: id)
+    let asset: ImageAsset?
+    switch self.asset(id) {
+    case .success(let found): asset = found
+    case .failure(let error):
+      // The records stay, and are compared again after the next start.
+      return surroundings.logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
+    }
+    if recorded.isEmpty, let asset, !asset.isShareable {
+      // The records may have been deleted with the cache of photod.
+      recorded = asset.files.prefix(ThumbnailRecords.mostFiles).map {
+        ThumbnailRecords.Record(assetID: id, file: $0.index, path: $0.path)
+      }
+    }
+    for record in recorded { settle(record, asset) }
+  }
+
+  private func settle(_ record: ThumbnailRecords.Record, _ asset: ImageAsset?) {
+    let file = file(of: record, asset)
+    var hasThumbnails = false
+    for place in places {
+      guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else { continue }
+      guard let file, facts.matches(file) else {
+        folder.remove(place, of: record.path)
+        continue
+      }
+      guard file.path != record.path else {
+        hasThumbnails = true
+        continue
+      }
+      do throws(ThumbnailFolder.WriteError) {
+        // Another photo may have a thumbnail at the new path, if files changed their names with each other. Its owner gets
+        // another one when a picture of it is made.
+        if try folder.move(place, from: record.path, to: file.path) { hasThumbnails = true }
+      } catch {
+        folder.remove(place, of: record.path)
+        note(error)
+      }
+    }
+    guard let file, hasThumbnails else { return records.remove(record) }
+    guard file.path != record.path else { return }
+    do throws(ThumbnailFolder.WriteError) {
+      try records.set(.init(assetID: record.assetID, file: record.file, path: file.path))
+    } catch {
+      for place in places { folder.remove(place, of: file.path) }
+      note(error)
+    }
+  }
+
+  /// The recorded file, at its present path. Nil if no thumbnail of it may be shared.
+  private func file(of record: ThumbnailRecords.Record, _ asset: ImageAsset?) -> ImageFile? {
+    guard let asset, asset.isShareable else { return nil }
+    // The order of the files changes when an asset gets another one.
+    let file =
+      asset.files.first { $0.path == record.path }
+      ?? (asset.files.indices.contains(record.file) ? asset.files[record.file] : nil)
+    return file.flatMap { folder.admits($0.path) ? $0 : nil }
+  }
+
+  // MARK: - Writing
+
+  private func write(_ key: PictureKey) {
+    guard let (asset, file) = shareable(key.assetID, revision: key.revision, file: key.file),
+      let picture = surroundings.store.find(key)
+    else { return }
+    defer { surroundings.store.unpin(key, wasSent: false) }
+    folder.remove(.failure(version: version), of: file.path)
+    let sizes = ThumbnailSize.sizes(of: picture.header.size, isWholePhoto: key.isOfOriginalSize)
+    // Valid thumbnails of other programs stay. One with the id of another asset is from an earlier catalog.
+    let present = sizes.filter { size in
+      folder.facts(.size(size), of: file.path).map {
+        $0.matches(file) && ($0.assetID == nil || $0.assetID == asset.id)
+      } ?? false
+    }
+    let missing = sizes.filter { !present.contains($0) }
+    guard !missing.isEmpty, let facts = ThumbnailFacts(of: file, asset, software: software) else { return }
+    let descriptor = open(picture.path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    write(file, asset) { () throws(ThumbnailFolder.WriteError) in
+      for size in missing {
+        guard let bytes = converted(picture, descriptor, name: file.name, to: size) else { return }
+        try folder.write(bytes, facts, .size(size), of: file.path)
+      }
+    }
+  }
+
+  /// The picture as PNG, in the size of a thumbnail. Nil if it can't be converted.
+  private func converted(
+    _ picture: PictureStore.Found, _ descriptor: Int32, name: [UInt8], to size: ThumbnailSize
+  ) -> [UInt8]? {
+    // Kept pictures are upright.
+    let request = PictureRequest(
+      name: Array(name.prefix(255)), contentType: picture.header.contentType, kind: .rendered,
+      frame: PictureFrame(width: UInt32(size.side), height: UInt32(size.side)), format: .png, orientation: 1,
+      maximumPixels: UInt64(max(0, surroundings.maximumPixels)), maximumBytes: UInt64(ThumbnailFolder.maximumBytes))
+    guard case .picture(let made) = surroundings.maker.make(request, from: descriptor), made.header.isPNG,
+      max(made.header.size.width, made.header.size.height) <= size.side
+    else { return nil }
+    return made.bytes
+  }
+
+  private func writeFailure(_ failure: ThumbnailQueue.Failure) {
+    guard let (asset, file) = shareable(failure.assetID, revision: failure.revision, file: failure.file),
+      let facts = ThumbnailFacts(of: file, asset, software: software)
+    else { return }
+    let place = ThumbnailFolder.Place.failure(version: version)
+    guard folder.facts(place, of: file.path)?.matches(file) != true else { return }
+    write(file, asset) { () throws(ThumbnailFolder.WriteError) in
+      try folder.write(Self.emptyPicture, facts, place, of: file.path)
+    }
+  }
+
+  /// The asset and its file, if a thumbnail of this revision may be written now.
+  private func shareable(_ id: Int64, revision: UInt64, file: Int) -> (ImageAsset, ImageFile)? {
+    let now = surroundings.clock.seconds()
+    let isPaused = state.withLock { $0.failedWrite.map { $0.end > now } ?? false }
+    guard !isPaused, isWriting, case .success(let found) = asset(id), let asset = found, asset.isShareable,
+      PictureHash.revision(asset.revision) == revision, asset.files.indices.contains(file),
+      asset.files[file].modifiedSeconds != nil, folder.admits(asset.files[file].path)
+    else { return nil }
+    return (asset, asset.files[file])
+  }
+
+  /// Records the file, and writes its thumbnails. If the asset changes meanwhile, it is settled after this.
+  private func write(
+    _ file: ImageFile, _ asset: ImageAsset, _ body: () throws(ThumbnailFolder.WriteError) -> Void
+  ) {
+    do throws(ThumbnailFolder.WriteError) {
+      try records.set(.init(assetID: asset.id, file: file.index, path: file.path))
+      try body()
+      state.withLock { $0.failedWrite = nil }
+    } catch {
+      note(error)
+    }
+  }
+
+  /// Logs an error once, until another one occurs or a write succeeds.
+  private func note(_ error: ThumbnailFolder.WriteError) {
+    let pauseEnd = surroundings.clock.seconds() + Self.pauseAfterError
+    let isKnown = state.withLock { state in
+      defer { state.failedWrite = (error.errorNumber, pauseEnd) }
+      return state.failedWrite?.errorNumber == error.errorNumber
+    }
+    guard !isKnown else { return }
+    surroundings.logger.error(
+      "thumbnails can't be shared",
+      metadata: ["directory": "\(folder.path)", "reason": "\(String(cString: strerror(error.errorNumber)))"])
+  }
+}
+
+extension ImageAsset {
+  /// Whether other programs may get a thumbnail of it. Pictures of hidden and trashed assets are for photod's clients.
+  var isShareable: Bool { !isHidden && !isTrashed }
+}

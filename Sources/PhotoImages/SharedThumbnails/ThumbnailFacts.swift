@@ -1,0 +1,76 @@
+/// The facts in a shared thumbnail: the file that it shows, and the program that wrote it.
+struct ThumbnailFacts: Hashable, Sendable {
+  var uri: String
+  /// The modification time of the file, in whole seconds since 1970.
+  var modified: Int64
+  /// The size of the file in bytes. Some programs do not write it.
+  var byteCount: Int64?
+  var software: String?
+  /// The asset of which photod wrote the thumbnail.
+  var assetID: Int64?
+  /// The size of the photo in pixels.
+  var photoSize: ImageFrame?
+
+  /// The keyword that only photod writes. It tells the thumbnails of this library's photos from those of other programs.
+  private static let assetKeyword = "X-photod::Asset"
+
+  /// The facts of a thumbnail that photod writes.
+  /// - Returns: nil if the modification time of the file is not known. Such a thumbnail could never be checked.
+  init?(of file: ImageFile, _ asset: ImageAsset, software: String) {
+    guard let modified = file.modifiedSeconds else { return nil }
+    uri = ThumbnailURI(path: file.path).text
+    self.modified = modified
+    byteCount = file.byteCount
+    self.software = software
+    assetID = asset.id
+    // The catalog's size is that of the file to show.
+    photoSize = file.index == 0 ? asset.pixelSize : nil
+  }
+
+  /// - Parameter bytes: the beginning of a PNG.
+  /// - Returns: nil if it is no thumbnail.
+  init?(_ bytes: [UInt8]) {
+    let texts = PNGText.texts(in: bytes)
+    // Some programs write a fraction.
+    guard let uri = texts["Thumb::URI"], let time = texts["Thumb::MTime"],
+      let modified = time.split(separator: ".", omittingEmptySubsequences: false).first.flatMap({ Int64($0) })
+    else { return nil }
+    self.uri = uri
+    self.modified = modified
+    byteCount = texts["Thumb::Size"].flatMap { Int64($0) }
+    software = texts["Software"]
+    assetID = texts[Self.assetKeyword].flatMap { Int64($0) }
+    if let width = texts["Thumb::Image::Width"].flatMap({ Int($0) }),
+      let height = texts["Thumb::Image::Height"].flatMap({ Int($0) })
+    {
+      photoSize = ImageFrame(width: width, height: height)
+    }
+  }
+
+  /// Whether the thumbnail shows the present content of the file.
+  func matches(_ file: ImageFile) -> Bool {
+    modified == file.modifiedSeconds && (byteCount ?? file.byteCount) == file.byteCount
+  }
+
+  /// The texts of a PNG.
+  var texts: [(String, String)] {
+    var texts = [("Thumb::URI", uri), ("Thumb::MTime", String(modified))]
+    if let byteCount { texts.append(("Thumb::Size", String(byteCount))) }
+    if let photoSize {
+      texts.append(("Thumb::Image::Width", String(photoSize.width)))
+      texts.append(("Thumb::Image::Height", String(photoSize.height)))
+    }
+    if let software { texts.append(("Software", software)) }
+    if let assetID { texts.append((Self.assetKeyword, String(assetID))) }
+    return texts
+  }
+}
+
+extension ImageFile {
+  /// The modification time in whole seconds, as stat(2) has it. Nil if it is not known.
+  var modifiedSeconds: Int64? {
+    guard let modified, modified != .unknown else { return nil }
+    let (seconds, rest) = modified.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    return rest < 0 ? seconds - 1 : seconds
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// Thumbnails of other programs as immediate pictures.
+@Suite(.timeLimit(.minutes(5))) struct ImmediateThumbnailTests {
+  private func fixture() throws -> EngineFixture {
+    let fixture = try EngineFixture(isSharing: false)
+    fixture.assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
+    return fixture
+  }
+
+  @Test func aThumbnailComesBeforeTheNewPicture() async throws {
+    let fixture = try fixture()
+    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    fixture.maker.hold()
+    let session = try fixture.session()
+    try session.request([ImageDemand(id: 1, assetID: 1, options: .square(256, .opportunistic))])
+    // The fake decoder waits, so that the thumbnail is the first of two.
+    try await fixture.waitForRendering(1)
+    fixture.maker.release()
+    let results = try await fixture.results(of: session, finals: 1)
+    #expect(results.map(\.isFinal) == [false, true])
+    #expect(results.first?.picture?.isDegraded == true && results.first?.picture?.contentType == "image/jpeg")
+    #expect(results.last?.picture?.isDegraded == false)
+    #expect(fixture.maker.rendered.first?.contentType == "image/png", "photod-image decodes the thumbnail")
+    #expect(fixture.maker.embeddedCount == 0)
+  }
+
+  @Test func aFastRequestTakesAThumbnailOfItsSize() async throws {
+    let fixture = try fixture()
+    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 512, height: 341), in: "x-large")
+    let result = try await fixture.picture(1, .square(256, .fast), in: try fixture.session(), as: 1)
+    #expect(result.picture?.isDegraded == false && result.longerSide == 256 && result.path == nil)
+    #expect(fixture.keptFiles.isEmpty && fixture.maker.rendered.count == 1)
+  }
+
+  @Test func aSmallerThumbnailIsUsedIfNothingIsEmbedded() async throws {
+    let fixture = try fixture()
+    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
+    let result = try await fixture.picture(1, .square(512, .fast), in: try fixture.session(), as: 1)
+    #expect(result.picture?.isDegraded == true && fixture.maker.embeddedCount == 1)
+    let other = try self.fixture()
+    other.maker.state.withLock { _ = $0.embedded.insert("1.jpg") }
+    try other.writeForeign("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
+    let embedded = try await other.picture(1, .square(512, .fast), in: try other.session(), as: 1)
+    #expect(embedded.longerSide == 160)
+  }
+
+  @Test(arguments: ["time", "uri", "size", "link", "none"]) func anInvalidThumbnailIsNotUsed(problem: String)
+    async throws
+  {
+    let fixture = try fixture()
+    let size = ImageFrame(width: 256, height: 171)
+    switch problem {
+    case "time": try fixture.writeForeign("/photos/1.jpg", size, in: "large", modified: "1700000001")
+    case "uri":
+      let name = try fixture.writeForeign("/photos/2.jpg", size, in: "large")
+      let right = ThumbnailURI(path: Array("/photos/1.jpg".utf8)).fileName
+      #expect(rename("\(fixture.thumbnails)/\(name)", "\(fixture.thumbnails)/large/\(right)") == 0)
+    case "size": try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 300, height: 200), in: "large")
+    case "link":
+      let name = try fixture.writeForeign("/photos/1.jpg", size, in: "large")
+      #expect(rename("\(fixture.thumbnails)/\(name)", "\(fixture.thumbnails)/x") == 0)
+      #expect(symlink("\(fixture.thumbnails)/x", "\(fixture.thumbnails)/\(name)") == 0)
+    default: break
+    }
+    let result = try await fixture.picture(1, .square(256, .fast), in: try fixture.session(), as: 1)
+    #expect(result.path != nil, "a new picture is made")
+    #expect(fixture.maker.rendered.map(\.contentType) == ["image/jpeg"])
+  }
+
+  @Test func aThumbnailThatCannotBeDecodedIsTriedOnce() async throws {
+    let fixture = try fixture()
+    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    fixture.maker.state.withLock { $0.failures["1.jpg"] = .blamed("it ended the decoder") }
+    let session = try fixture.session()
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 1).failure == .unreadable)
+    #expect(fixture.maker.rendered.map(\.contentType) == ["image/png", "image/jpeg"])
+    fixture.maker.state.withLock { $0.failures = [:] }
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 2).failure == .unreadable, "remembered")
+    #expect(fixture.maker.rendered.count == 2)
+  }
+}

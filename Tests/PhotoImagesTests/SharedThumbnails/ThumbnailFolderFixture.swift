@@ -1,0 +1,48 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+import WatchRecords
+
+@testable import PhotoImages
+
+extension EngineFixture {
+  /// The thumbnails in the shared folder: `large/NAME.png` and so on.
+  var sharedFiles: Set<String> {
+    let all = FileManager.default.enumerator(atPath: thumbnails)?.compactMap { $0 as? String } ?? []
+    return Set(all.filter { $0.contains(".png") })
+  }
+
+  /// The records of the files that were shared.
+  var recordCount: Int {
+    let all = FileManager.default.enumerator(atPath: cache + "/shared")?.compactMap { $0 as? String } ?? []
+    return all.count { $0.contains("-") }
+  }
+
+  /// The names of the thumbnails of a file, in these folders.
+  static func names(_ path: String, _ folders: [String]) -> Set<String> {
+    Set(folders.map { "\($0)/\(ThumbnailURI(path: Array(path.utf8)).fileName)" })
+  }
+
+  func facts(_ name: String) throws -> ThumbnailFacts? {
+    ThumbnailFacts([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(thumbnails)/\(name)"))))
+  }
+
+  func move(_ id: Int64, to path: String) {
+    assets.change(id) { $0.files[0].path = Array(path.utf8) }
+    engine.filesChanged([id])
+  }
+
+  /// Writes a thumbnail as another program does.
+  @discardableResult
+  func writeForeign(
+    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000"
+  ) throws -> String {
+    let uri = ThumbnailURI(path: Array(path.utf8))
+    let name = "\(folder)/\(uri.fileName)"
+    try FileManager.default.createDirectory(atPath: "\(thumbnails)/\(folder)", withIntermediateDirectories: true)
+    let bytes = FakePNG.bytes(size, texts: [("Thumb::URI", uri.text), ("Thumb::MTime", modified)])
+    try Data(bytes).write(to: URL(fileURLWithPath: "\(thumbnails)/\(name)"))
+    return name
+  }
+}
