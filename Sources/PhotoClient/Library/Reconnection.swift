@@ -17,8 +17,10 @@ package struct Reconnection: Sendable {
     }
   }
 
-  /// Whether the outage has lasted so long that a person wants to know.
-  package var isLong: Bool { pause > .seconds(1) }
+  /// Whether the outage has lasted so long that a person wants to know. A restart of photod takes less.
+  ///
+  /// - Parameter madeProgress: as for ``wait(madeProgress:)``.
+  package func isLong(madeProgress: Bool) -> Bool { !isNew(madeProgress) && pause > .seconds(1) }
 
   /// Notes the time at which an attempt begins.
   package mutating func begin() { attempt = .now }
@@ -29,10 +31,12 @@ package struct Reconnection: Sendable {
   ///   pause is short.
   /// - Throws: `CancellationError`.
   package mutating func wait(madeProgress: Bool) async throws {
-    if madeProgress || .now - attempt > Self.longestPause { pause = .milliseconds(50) }
+    if isNew(madeProgress) { pause = .milliseconds(50) }
     try await Task.sleep(for: pause)
     pause = min(pause * 2, Self.longestPause)
   }
+
+  private func isNew(_ madeProgress: Bool) -> Bool { madeProgress || .now - attempt > Self.longestPause }
 }
 
 extension PhotoLibrary {
