@@ -30,10 +30,10 @@ public struct PendingChanges: Sendable {
     add(request)
   }
 
-  /// Moves assets to the trash of their drive. They are in Recently Deleted, and can be restored.
+  /// Moves assets to the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
   public mutating func trashAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(trashAssets: ids)) }
 
-  /// Restores assets from the trash.
+  /// Restores assets from the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
   public mutating func restoreAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(restoreAssets: ids)) }
 
   // MARK: - Collections

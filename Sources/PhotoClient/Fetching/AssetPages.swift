@@ -209,4 +209,6 @@ final class AssetPages: Sendable {
 
   /// The number of assets that are kept, for tests.
   var keptCount: Int { state.withLock { $0.kept.count } }
+  /// The number of loads that have not begun, for tests.
+  var queuedCount: Int { state.withLock { $0.queue.count } }
 }
