@@ -133,6 +133,10 @@ extension FetchResult: Equatable {
 
 /// The ids of one snapshot.
 final class SnapshotIDs: Sendable {
+  private static let lastSerial = Atomic<UInt64>(0)
+
+  /// A number that no other snapshot of the process has, also after this one was released.
+  let serial = lastSerial.add(1, ordering: .relaxed).newValue
   let token: String
   let count: Int
   private let ids: ArrivingIDs

@@ -118,6 +118,12 @@ public struct FetchResultChange: Sendable {
   /// - Complexity: as of ``insertedObjects()``.
   public func changedObjects() async throws -> [Asset?] { try await objects(changedIDs) }
 
+  /// The assets that left the list, parallel to ``removedIDs``, as they are now; `nil` for each that left the library.
+  ///
+  /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
+  /// - Complexity: O(k) for k assets, with a call for each 100.
+  public func removedObjects() async throws -> [Asset?] { try await objects(removedIDs) }
+
   private func objects(_ ids: [AssetID]) async throws -> [Asset?] {
     try await after.lineage.pages.assets(ids, page: ids)
   }

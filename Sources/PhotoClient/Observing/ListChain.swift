@@ -14,7 +14,7 @@ struct ListStep: Sendable {
   let outcome: ListOutcome
   /// photod's word for the origin of the change; nil if it has several.
   let origin: String?
-  /// The results before ``before``, the oldest first, with what changed after each.
+  /// The changes before this one, the oldest first.
   let skipped: [SkippedStep]
 
   /// The change from a result that the app has.
@@ -24,7 +24,7 @@ struct ListStep: Sendable {
   func change(from result: FetchResult) -> FetchResultChange? {
     guard result.lineage === after.lineage, result != after else { return nil }
     if result == before { return FetchResultChange(from: before, to: after, outcome) }
-    guard let place = skipped.firstIndex(where: { $0.before == result }) else {
+    guard let place = skipped.firstIndex(where: { $0.before == result.snapshot.serial }) else {
       if let known = ChangeToken(result.token), let reached = ChangeToken(after.token), known.epoch == reached.epoch,
         known.library == reached.library, known.sequence >= reached.sequence
       {
@@ -43,9 +43,10 @@ struct ListStep: Sendable {
   }
 }
 
-/// A change that may be skipped by an app.
+/// A change that an app may have skipped. It does not hold the list before, which may be long.
 struct SkippedStep: Sendable {
-  let before: FetchResult
+  /// The ``SnapshotIDs/serial`` of the list before.
+  let before: UInt64
   let touched: TouchedAssets
 }
 
@@ -70,11 +71,18 @@ struct ListChain: Sendable {
     let step = ListStep(before: before, after: after, outcome: outcome, origin: origin, skipped: skipped)
     current = after
     guard case .details(let details) = outcome else { return step }
-    skipped.append(SkippedStep(before: before, touched: TouchedAssets(details, from: before, to: after)))
-    var (first, touched) = (skipped.count, 0)
+    let namedCount =
+      details.changedAfter.positionCount + details.insertedIDs.count + details.removedBefore.positionCount
+    guard namedCount <= Self.maximumTouched else {
+      skipped = []
+      return step
+    }
+    skipped.append(
+      SkippedStep(before: before.snapshot.serial, touched: TouchedAssets(details, from: before, to: after)))
+    var (first, touchedCount) = (skipped.count, 0)
     while first > 0, skipped.count - first < Self.maximumSteps {
-      touched += skipped[first - 1].touched.fields.count
-      if touched > Self.maximumTouched { break }
+      touchedCount += skipped[first - 1].touched.fields.count
+      if touchedCount > Self.maximumTouched { break }
       first -= 1
     }
     skipped.removeFirst(first)

@@ -38,7 +38,9 @@ struct ListFollower: Sendable {
       } catch is FetchResultReplica.OutOfStep {
         // This list is not photod's. Begin with the whole list.
         (replica, reload) = (FetchResultReplica(), .digestMismatch)
-        report?(.malformedReply("the observed list differs from that of photod"))
+        let problem = PhotoLibraryError.malformedReply("the observed list differs from that of photod")
+        report?(problem)
+        do { try await pauses.wait(after: problem) } catch { return }
       } catch let error as PhotoLibraryError {
         report?(error)
         let reason: FetchResultChange.ReloadReason? =
@@ -84,6 +86,10 @@ struct ListFollower: Sendable {
     case .details(let details):
       for range in details.changedAfter { pages.invalidate(replica.ids[range.start..<range.start + range.count]) }
       pages.invalidate(details.insertedIDs)
+      // They may have left the list because they changed.
+      if let before = chain.current.snapshot.complete {
+        for range in details.removedBefore { pages.invalidate(before[range.start..<range.start + range.count]) }
+      }
       pages.keep((observation.insertedAssets ?? []) + (observation.changedAssets ?? []))
       return chain.advance(
         to: replica.ids, token: observation.token, .details(details), origin: observation.origin)

@@ -34,6 +34,7 @@ import Varlink
       #expect(moves == [[4, 1]])
       #expect(try await details.changedObjects().map { $0?.revision } == ["2", "2"])
       #expect(try await details.insertedObjects().map { $0?.id } == [9])
+      #expect(try await details.removedObjects() == [nil])
 
       let object = try #require(try await change.details(for: held))
       #expect(object.assetContentChanged && !object.objectWasDeleted && object.after?.id == 3)
@@ -87,6 +88,36 @@ import Varlink
           results.withLock { $0.append((following, after)) }
         }
       }
+    }
+  }
+
+  @Test func anAppThatSkippedTooManyChangesReloads() async throws {
+    let list = ScriptedList([1, 2])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let first = try await daemon.library().fetchAssets()
+      var held = first
+      var changes = daemon.library().changes(for: [first]).makeAsyncIterator()
+      var last: Change?
+      for number in 0..<80 {
+        list.change(to: number % 2 == 0 ? [2, 1] : [1, 2], changed: [1])
+        last = try #require(await changes.next())
+        held = try #require(last?.details(for: held)?.after)
+      }
+      let details = try #require(last?.details(for: first))
+      #expect(details.reloadReason == .tooManySkipped && details.before == first && details.after == held)
+    }
+  }
+
+  @Test func anAssetThatLeftAListWithoutBeingDeletedHasDetails() async throws {
+    let list = ScriptedList([1, 2])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let held = try #require(try await result[1])
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      list.change(to: [1], changed: [2])
+      let change = try #require(await changes.next())
+      let object = try #require(try await change.details(for: held))
+      #expect(object.after?.revision == "2" && !object.objectWasDeleted)
     }
   }
 
