@@ -283,7 +283,7 @@ if Context.environment["PHOTOD_BENCHMARKS"] != nil {
     .executableTarget(
       name: "photod-measure",
       dependencies: [
-        "ChangeDetails", "FileContent", "PhotoContract", "PhotoMetadata", "TestTools",
+        "ChangeDetails", "FileContent", "PhotoClient", "PhotoContract", "PhotoMetadata", "TestTools",
         "PhotoModel", "PhotoCatalog", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Benchmarks/Measure"))

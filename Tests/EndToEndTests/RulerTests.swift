@@ -78,6 +78,9 @@ import Testing
     ("Fetch of the newest 100", "the same read in one process"), ("Fetch of 100 of an album", "the same read"),
     ("Fetch of 100 with a word", "the same read"), ("memory at 2,000 idle", nil),
     ("memory at 2,000 with one observer", nil), ("memory at 2,000 with 80 observers of different lists", nil),
+    ("fetch result of 2,000, first screen", nil), ("fetch result of 2,000, its end", nil),
+    ("fetch result of 2,000, 30 photos at any place", nil), ("fetch result of 2,000, memory", nil),
+    ("fetch result of 2,000, a change after a restart", nil),
   ]
 
   private struct Figures: Decodable {

@@ -163,6 +163,8 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
   public var deleteAlbum: CollectionID?
 
   public init(editAsset: EditAsset) { self.editAsset = editAsset }
+  public init(trashAssets: [AssetID]) { self.trashAssets = trashAssets }
+  public init(restoreAssets: [AssetID]) { self.restoreAssets = restoreAssets }
   public init(createAlbum: CreateAlbum) { self.createAlbum = createAlbum }
   public init(createFolder: CreateFolder) { self.createFolder = createFolder }
   public init(createSmartAlbum: CreateSmartAlbum) { self.createSmartAlbum = createSmartAlbum }

@@ -5,7 +5,7 @@ import PhotoCatalog
 /// the catalogs for the other measurements. It prints one line of JSON: a list of figures for each name.
 @main
 enum Measure {
-  static func main() throws {
+  static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     switch (arguments.first, arguments.dropFirst().map(\.self)) {
     case ("catalog", let rest) where rest.count == 3:
@@ -22,6 +22,10 @@ enum Measure {
     case ("reads", let rest) where rest.count == 1: print(try readFigures(folder: rest[0]))
     case ("edits", let rest) where rest.count == 3:
       Figures.print(try editFigures(count: try number(rest[0]), members: try number(rest[1]), path: rest[2]))
+    case ("client", let rest) where rest.count == 2:
+      Figures.print(try await clientFigures(rounds: try number(rest[0]), socket: rest[1]))
+    case ("follow", let rest) where rest.count == 2:
+      try await followClient(changes: try number(rest[0]), socket: rest[1])
     default:
       let usage = """
         usage: photod-measure catalog PATH FOLDER COUNT
@@ -31,6 +35,8 @@ enum Measure {
                photod-measure albums COUNT ROUNDS CATALOG
                photod-measure reads FOLDER
                photod-measure edits COUNT MEMBERS CATALOG
+               photod-measure client ROUNDS SOCKET
+               photod-measure follow CHANGES SOCKET
 
         """
       _ = write(STDERR_FILENO, usage, usage.utf8.count)

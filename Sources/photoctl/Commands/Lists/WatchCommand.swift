@@ -196,26 +196,26 @@ struct WatchCommand: AsyncParsableCommand {
   ///
   /// - Parameter place: returns the token of the last printed line.
   private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
-    var outage = Outage()
+    var reconnection = Reconnection()
+    var isTold = false
     while true {
-      let (before, began) = (place(), ContinuousClock.now)
+      let before = place()
+      reconnection.begin()
       do {
         try await watch()
         return
       } catch let error as PhotoLibraryError {
-        guard reconnect, Self.isOutage(error) else { throw failure(error, after: place()) }
-        // There was progress, or the connection lasted for a while. So this is a new outage.
-        if place() != before || .now - began > Outage.longest { outage = Outage() }
-        try await outage.wait(because: error)
+        guard reconnect, Reconnection.isOutage(error) else { throw failure(error, after: place()) }
+        // The list or the history advanced, so this is a new outage.
+        let madeProgress = place() != before
+        if !reconnection.isLong(madeProgress: madeProgress) {
+          isTold = false
+        } else if !isTold {
+          isTold = true
+          Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
+        }
+        try await reconnection.wait(madeProgress: madeProgress)
       }
-    }
-  }
-
-  /// photod stops, died, or does not run. Any other error is no reason to wait.
-  private static func isOutage(_ error: PhotoLibraryError) -> Bool {
-    switch error {
-    case .connectionClosed, .libraryUnavailable, .unreachable: true
-    default: false
     }
   }
 
@@ -282,25 +282,6 @@ private struct WatchedHistory {
       }
       token = page.token
     }
-  }
-}
-
-/// The pauses while photod is away: short at first, then two seconds.
-private struct Outage {
-  static let longest = Duration.seconds(2)
-
-  private var pause = Duration.milliseconds(50)
-  private var isTold = false
-
-  /// - Throws: `CancellationError`.
-  mutating func wait(because error: PhotoLibraryError) async throws {
-    // systemd restarts photod in less than a second, which needs no message.
-    if pause > .seconds(1), !isTold {
-      isTold = true
-      Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
-    }
-    try await Task.sleep(for: pause)
-    pause = min(pause * 2, Self.longest)
   }
 }
 

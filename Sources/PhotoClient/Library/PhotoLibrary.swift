@@ -21,14 +21,21 @@ public final class PhotoLibrary: Sendable {
   public let socketPath: String
   /// The name by which observers see who made a change. Its origin is `client:<name>`.
   public let clientName: String?
+  /// How long a call for a fetch result is repeated while photod is away, for example while it is restarted.
+  let patience: Duration
   private let connection: SharedConnection
 
   /// - Parameters:
   ///   - socketPath: by default ``defaultSocketPath``.
   ///   - clientName: a word that names this program.
-  public init(socketPath: String = PhotoLibrary.defaultSocketPath, clientName: String? = nil) {
+  public convenience init(socketPath: String = PhotoLibrary.defaultSocketPath, clientName: String? = nil) {
+    self.init(socketPath: socketPath, clientName: clientName, patience: .seconds(30))
+  }
+
+  package init(socketPath: String, clientName: String? = nil, patience: Duration) {
     self.socketPath = socketPath
     self.clientName = clientName
+    self.patience = patience
     connection = SharedConnection(path: socketPath)
   }
 

@@ -1,0 +1,177 @@
+import PhotoContract
+import PhotoModel
+
+/// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:_:)``.
+public struct PendingChanges: Sendable {
+  /// The requests in the form of the contract, in their order.
+  public private(set) var requests: [ChangeRequest] = []
+  private var createdCount = 0
+
+  init() {}
+
+  // MARK: - Assets
+
+  /// Edits assets, deletes them to the trash, or restores them.
+  public mutating func add(_ request: AssetChangeRequest) { requests += request.requests }
+
+  /// Edits one asset.
+  ///
+  /// ```swift
+  /// changes.edit(photo) { $0.isFavorite = true }
+  /// ```
+  public mutating func edit(_ asset: Asset, _ body: (inout AssetChangeRequest) throws -> Void) rethrows {
+    try edit([asset.id], body)
+  }
+
+  /// Edits several assets alike.
+  public mutating func edit(_ ids: [AssetID], _ body: (inout AssetChangeRequest) throws -> Void) rethrows {
+    var request = AssetChangeRequest(forIDs: ids)
+    try body(&request)
+    add(request)
+  }
+
+  /// Moves assets to the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
+  public mutating func trashAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(trashAssets: ids)) }
+
+  /// Restores assets from the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
+  public mutating func restoreAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(restoreAssets: ids)) }
+
+  // MARK: - Collections
+
+  /// Creates an album.
+  ///
+  /// - Parameters:
+  ///   - title: not empty. Several albums may have the same title.
+  ///   - assets: its assets, in their order.
+  ///   - folder: the folder of albums that gets it; nil for the top level.
+  /// - Returns: the album for further requests of this transaction.
+  public mutating func createAlbum(
+    title: String, assets: [AssetID] = [], in folder: CollectionID? = nil
+  ) -> CollectionPlaceholder {
+    requests.append(
+      ChangeRequest(createAlbum: .init(title: title, assetIDs: assets.isEmpty ? nil : assets, parentID: folder)))
+    return placeholder()
+  }
+
+  /// Creates a folder of albums.
+  ///
+  /// - Returns: the folder for further requests of this transaction.
+  public mutating func createFolder(title: String, in folder: CollectionID? = nil) -> CollectionPlaceholder {
+    requests.append(ChangeRequest(createFolder: .init(title: title, parentID: folder)))
+    return placeholder()
+  }
+
+  /// Creates a smart album, which follows a query.
+  ///
+  /// - Parameter query: has at least a predicate or a text.
+  /// - Returns: the album for further requests of this transaction.
+  public mutating func createSmartAlbum(
+    title: String, query: SmartAlbumQuery, in folder: CollectionID? = nil
+  ) -> CollectionPlaceholder {
+    requests.append(ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: folder)))
+    return placeholder()
+  }
+
+  /// Edits an album or its assets.
+  public mutating func add(_ request: AssetCollectionChangeRequest) { requests += request.requests }
+
+  /// Edits an album of the user.
+  ///
+  /// - Parameter id: that of a collection or of a ``CollectionPlaceholder``.
+  public mutating func editAlbum(
+    _ id: CollectionID, _ body: (inout AssetCollectionChangeRequest) throws -> Void
+  ) rethrows {
+    var request = AssetCollectionChangeRequest(for: id)
+    try body(&request)
+    add(request)
+  }
+
+  /// Edits the title, the folder or the place of a collection.
+  public mutating func add(_ request: CollectionListChangeRequest) { requests += request.requests }
+
+  /// Moves a collection into a folder of albums.
+  ///
+  /// - Parameters:
+  ///   - folder: nil for the top level.
+  ///   - other: a collection of that folder, before which it is placed; nil for the end.
+  public mutating func moveCollection(
+    _ id: CollectionID, to folder: CollectionID?, before other: CollectionID? = nil
+  ) {
+    var request = CollectionListChangeRequest(for: folder)
+    request.insert([id], before: other)
+    add(request)
+  }
+
+  /// Replaces the query of a smart album.
+  public mutating func editSmartAlbum(_ id: CollectionID, query: SmartAlbumQuery) {
+    requests.append(ChangeRequest(editSmartAlbum: .init(id: id, query)))
+  }
+
+  /// Deletes an album, a smart album of the user, or a folder of albums with all that is in it. No photo is deleted.
+  public mutating func deleteCollection(_ id: CollectionID) { requests.append(ChangeRequest(deleteAlbum: id)) }
+
+  private mutating func placeholder() -> CollectionPlaceholder {
+    createdCount += 1
+    return CollectionPlaceholder(number: createdCount)
+  }
+}
+
+/// A collection that a transaction creates, as PhotoKit's `PHObjectPlaceholder`.
+public struct CollectionPlaceholder: Hashable, Sendable {
+  /// The creations of the transaction up to this one.
+  let number: Int
+
+  /// The id for further requests of the same transaction. It is no id of the library: ``PerformedChanges`` has that.
+  public var id: CollectionID { CollectionID(rawValue: -Int64(number)) }
+}
+
+/// The result of a transaction.
+public struct PerformedChanges: Hashable, Sendable {
+  /// The library's token with the changes in it.
+  public let token: String
+  /// The collections that were created, in the order of the requests.
+  public let createdCollectionIDs: [CollectionID]
+
+  /// The id of a collection that this transaction created.
+  public subscript(placeholder: CollectionPlaceholder) -> CollectionID { createdCollectionIDs[placeholder.number - 1] }
+}
+
+extension PhotoLibrary {
+  /// Makes changes in one transaction: all of them, or none. They are durable when it returns.
+  ///
+  /// ```swift
+  /// var trip: CollectionPlaceholder?
+  /// let performed = try await library.performChanges { changes in
+  ///   let album = changes.createAlbum(title: "Trip", assets: chosen)
+  ///   changes.edit(chosen) { $0.isFavorite = true }
+  ///   trip = album
+  /// }
+  /// ```
+  ///
+  /// If the connection is lost before the reply, the changes may have been made: see
+  /// ``performChanges(_:ifUnchangedSince:undoGroup:)``.
+  ///
+  /// - Parameters:
+  ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
+  ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
+  ///   - undoGroup: calls with the same group are undone together. Use a new group for each thing that a person does.
+  ///   - body: puts the changes together. At most 1,000 assets are named in all of them.
+  /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`.
+  @discardableResult
+  public func performChanges(
+    ifUnchangedSince token: String? = nil, undoGroup: String? = nil,
+    _ body: (inout PendingChanges) throws -> Void
+  ) async throws -> PerformedChanges {
+    var changes = PendingChanges()
+    try body(&changes)
+    let result = try await performChanges(changes.requests, ifUnchangedSince: token, undoGroup: undoGroup)
+    let expected = changes.requests.count {
+      $0.createAlbum != nil || $0.createFolder != nil || $0.createSmartAlbum != nil
+    }
+    guard result.createdCollectionIDs.count == expected else {
+      throw PhotoLibraryError.malformedReply(
+        "PerformChanges replied with \(result.createdCollectionIDs.count) ids for \(expected) collections")
+    }
+    return PerformedChanges(token: result.token, createdCollectionIDs: result.createdCollectionIDs)
+  }
+}

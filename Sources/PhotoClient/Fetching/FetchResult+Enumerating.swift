@@ -1,0 +1,54 @@
+import PhotoModel
+
+extension FetchResult {
+  /// The assets of a part of the list, one after another, in bounded memory. Assets that were deleted since the snapshot
+  /// are left out.
+  ///
+  /// ```swift
+  /// for try await (index, asset) in photos.enumerate() { print(index, asset.resources[0].filename) }
+  /// ```
+  ///
+  /// - Parameter range: by default the whole list.
+  public func enumerate(in range: Range<Int>? = nil) -> EnumeratedAssets {
+    EnumeratedAssets(result: self, range: range ?? indices)
+  }
+}
+
+/// The assets of a ``FetchResult`` with their positions. They are loaded some hundreds at a time.
+public struct EnumeratedAssets: AsyncSequence, Sendable {
+  public typealias Element = (index: Int, asset: Asset)
+
+  let result: FetchResult
+  let range: Range<Int>
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(result: result, rest: range) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private static let chunk = 500
+
+    let result: FetchResult
+    /// The positions that are not loaded.
+    var rest: Range<Int>
+    private var loaded: ArraySlice<(index: Int, asset: Asset)> = []
+
+    init(result: FetchResult, rest: Range<Int>) { (self.result, self.rest) = (result, rest) }
+
+    /// The next asset; `nil` after the last one.
+    ///
+    /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
+    public mutating func next() async throws -> (index: Int, asset: Asset)? {
+      while loaded.isEmpty {
+        guard !rest.isEmpty else { return nil }
+        let part = rest.prefix(Self.chunk)
+        let ids = try await result.ids(at: part)
+        // These assets are read once, so they must not displace those that are shown.
+        let library = result.lineage.library
+        let assets = try await library.patiently { try await library.assets(ids) }
+        let places = Dictionary(zip(ids, part)) { first, _ in first }
+        loaded = assets.compactMap { asset in places[asset.id].map { ($0, asset) } }[...]
+        rest = part.upperBound..<rest.upperBound
+      }
+      return loaded.removeFirst()
+    }
+  }
+}

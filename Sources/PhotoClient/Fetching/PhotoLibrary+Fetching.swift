@@ -1,0 +1,152 @@
+import PhotoContract
+import PhotoModel
+
+// Fetches that return results, in the shape of PhotoKit's.
+extension PhotoLibrary {
+  /// Fetches a list of assets.
+  ///
+  /// It returns when the length of the list and the first ids are known. The other ids arrive behind them.
+  ///
+  /// - Parameter options: by default every visible asset, with the newest first.
+  /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
+  /// - Complexity: the same for each length of the list, after photod has counted it.
+  public func fetchAssets(with options: FetchOptions = FetchOptions()) async throws -> FetchResult {
+    FetchResult(FetchLineage(of: self, options), try await SnapshotIDs(options, from: self))
+  }
+
+  /// Fetches the assets of a collection. Without sort descriptors, they are in the order of the collection.
+  ///
+  /// - Parameter options: further conditions. Their `collection` is replaced.
+  public func fetchAssets(
+    in collection: AssetCollection, with options: FetchOptions = FetchOptions()
+  ) async throws -> FetchResult {
+    var options = options
+    options.collection = "id:\(collection.id)"
+    return try await fetchAssets(with: options)
+  }
+
+  /// Fetches the assets with these ids, also hidden and deleted ones. They are in the order of the options, not of the ids.
+  ///
+  /// - Parameters:
+  ///   - ids: at most 5,000. Ids without an asset are left out.
+  ///   - options: further conditions. Hidden and trashed assets are included, unless the options say otherwise.
+  /// - Throws: ``PhotoLibraryError/invalidPredicate(message:position:)`` if there are more ids than a predicate may have.
+  public func fetchAssets(
+    withIDs ids: [AssetID], with options: FetchOptions = FetchOptions()
+  ) async throws -> FetchResult {
+    var options = options
+    let list = ids.map(\.description).joined(separator: ", ")
+    let chosen = ids.isEmpty ? "FALSEPREDICATE" : "id IN {\(list)}"
+    options.predicate = options.predicate.map { "(\($0)) AND \(chosen)" } ?? chosen
+    options.includeHidden = options.includeHidden ?? true
+    options.includeTrashed = options.includeTrashed ?? true
+    return try await fetchAssets(with: options)
+  }
+
+  // MARK: - Collections
+
+  /// Fetches collections.
+  ///
+  /// - Parameters:
+  ///   - kind: by default all kinds.
+  ///   - subtype: the name of one of photod's smart albums, such as `favorites`.
+  public func fetchAssetCollections(
+    with kind: AssetCollection.Kind? = nil, subtype: String? = nil
+  ) async throws -> CollectionFetchResult {
+    try await fetchCollections(CollectionQuery(kinds: kind.map { [$0] }, subtype: subtype))
+  }
+
+  /// Fetches the collections that have an asset.
+  ///
+  /// - Parameter kind: by default all kinds.
+  public func fetchAssetCollections(
+    containing asset: Asset, with kind: AssetCollection.Kind? = nil
+  ) async throws -> CollectionFetchResult {
+    try await fetchCollections(CollectionQuery(kinds: kind.map { [$0] }, asset: asset.id))
+  }
+
+  /// Fetches the albums, smart albums and folders that are directly in a folder of albums.
+  public func fetchCollections(in folder: AssetCollection) async throws -> CollectionFetchResult {
+    try await fetchCollections(CollectionQuery(kinds: Self.nested, place: .folder(folder.id)))
+  }
+
+  /// Fetches the albums, smart albums and folders that a person made, and that are in no folder.
+  public func fetchTopLevelUserCollections() async throws -> CollectionFetchResult {
+    try await fetchCollections(CollectionQuery(kinds: Self.nested, place: .folder(nil)))
+  }
+
+  /// The kinds of collections that a person makes.
+  private static let nested: [AssetCollection.Kind] = [.smartAlbum, .album, .folder]
+
+  private func fetchCollections(_ query: CollectionQuery) async throws -> CollectionFetchResult {
+    let (collections, token) = try await patiently { try await self.collections(of: query) }
+    return CollectionFetchResult(query, query.selected(from: collections), token: token, of: self)
+  }
+
+  /// The collections of the kinds of a query that contain its asset, and their token.
+  func collections(of query: CollectionQuery) async throws -> ([AssetCollection], token: String) {
+    let parameters = FetchCollectionsRequest(kinds: query.kinds?.map(\.rawValue), containingAsset: query.asset)
+    var collections: [AssetCollection] = []
+    var token: String?
+    for try await page in stream("FetchCollections", parameters, of: CollectionPage.self, { $0 }) {
+      token = token ?? page.token
+      collections += page.collections
+    }
+    guard let token else { throw PhotoLibraryError.malformedReply("FetchCollections replied with no page") }
+    return (collections, token)
+  }
+
+  // MARK: - Access
+
+  /// The access of this program to the library. It never asks the user.
+  ///
+  /// - Parameter level: the access that the program wants to use. photod grants both levels together.
+  public func authorizationStatus(for level: AccessLevel) async throws -> AuthorizationStatus {
+    try await patiently { try await self.authorization().status }
+  }
+
+  /// Requests access. The user may be asked, so it can take any time.
+  ///
+  /// - Returns: the access that the program has now.
+  public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
+    try await requestAuthorization(level)
+  }
+
+  // MARK: - History
+
+  /// The place of the library in its history now.
+  public var currentChangeToken: String { get async throws { try await patiently { try await self.status().token } } }
+
+  /// The commits after a token, oldest first.
+  ///
+  /// - Parameter token: a token of a result, a change or the library. An old one throws
+  ///   ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``: fetch anew, and continue from the token of that.
+  public func fetchPersistentChanges(since token: String) -> PersistentChanges {
+    PersistentChanges(pages: persistentChanges(since: token))
+  }
+}
+
+/// The commits of the library, one after another.
+public struct PersistentChanges: AsyncSequence, Sendable {
+  let pages: LibraryReplies<HistoryPage>
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    var pages: LibraryReplies<HistoryPage>.AsyncIterator
+    private var loaded: ArraySlice<PersistentChange> = []
+
+    init(pages: LibraryReplies<HistoryPage>.AsyncIterator) { self.pages = pages }
+
+    /// The next commit; `nil` after the last one.
+    ///
+    /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
+    public mutating func next() async throws -> PersistentChange? {
+      while loaded.isEmpty {
+        guard let page = try await pages.next() else { return nil }
+        loaded = page.changes[...]
+      }
+      return loaded.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import ChangeDetails
+import PhotoContract
+import PhotoModel
+
+/// Follows the list of one result, also while photod is restarted, until its task is cancelled.
+struct ListFollower: Sendable {
+  let result: FetchResult
+  /// The place of the list among those that are observed together.
+  let number: Int
+  let inbox: ChangeInbox
+  let report: (@Sendable (PhotoLibraryError) -> Void)?
+
+  private var library: PhotoLibrary { result.lineage.library }
+
+  func follow() async {
+    var chain = ListChain(result)
+    var pauses = ObservationPauses()
+    /// Why the next list replaces the one before; nil if the list before continues.
+    var reload: FetchResultChange.ReloadReason?
+    var replica = FetchResultReplica()
+    do {
+      replica = FetchResultReplica(ids: try await result.ids, token: result.token)
+    } catch {
+      // The rest of the ids never arrived. The list begins anew.
+      reload = .tokenExpired
+    }
+    while !Task.isCancelled {
+      pauses.begin()
+      do {
+        for try await observation in library.observe(result.options, resuming: replica, objects: true) {
+          pauses.madeProgress()
+          if let step = try take(observation, &replica, &chain, &reload) {
+            try await inbox.put(.assets(step), from: number)
+          }
+        }
+      } catch is CancellationError {
+        return
+      } catch is FetchResultReplica.OutOfStep {
+        // This list is not photod's. Begin with the whole list.
+        (replica, reload) = (FetchResultReplica(), .digestMismatch)
+        let problem = PhotoLibraryError.malformedReply("the observed list differs from that of photod")
+        report?(problem)
+        do { try await pauses.wait(after: problem) } catch { return }
+      } catch let error as PhotoLibraryError {
+        report?(error)
+        let reason: FetchResultChange.ReloadReason? =
+          switch error {
+          case .noSuchCollection: .collectionDeleted
+          case .notAuthorized: .accessChanged
+          default: nil
+          }
+        if let reason, reload != reason {
+          (replica, reload) = (FetchResultReplica(), reason)
+          if !chain.current.isEmpty {
+            chain.current.lineage.pages.invalidateAll()
+            let step = chain.advance(to: [], token: chain.current.token, .reload(reason), origin: nil)
+            do { try await inbox.put(.assets(step), from: number) } catch { return }
+          }
+        }
+        do { try await pauses.wait(after: error) } catch { return }
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// - Returns: the change of the list, if there is one.
+  private func take(
+    _ observation: Observation, _ replica: inout FetchResultReplica, _ chain: inout ListChain,
+    _ reload: inout FetchResultChange.ReloadReason?
+  ) throws(FetchResultReplica.OutOfStep) -> ListStep? {
+    let isNew = replica.token == nil
+    // The reason comes with the first page.
+    if let reason = observation.reload { reload = .init(reason) }
+    let step = try replica.apply(observation)
+    let pages = chain.current.lineage.pages
+    switch step {
+    case .partOfList, .unchanged, .stale: return nil
+    case .list:
+      let reason = reload ?? .unknown
+      reload = nil
+      pages.invalidateAll()
+      // An album that was deleted and has no photos now is as it was.
+      if isNew, reason == .collectionDeleted, replica.ids.isEmpty, chain.current.isEmpty { return nil }
+      return chain.advance(to: replica.ids, token: observation.token, .reload(reason), origin: observation.origin)
+    case .details(let details):
+      for range in details.changedAfter { pages.invalidate(replica.ids[range.start..<range.start + range.count]) }
+      pages.invalidate(details.insertedIDs)
+      // They may have left the list because they changed.
+      if let before = chain.current.snapshot.complete {
+        for range in details.removedBefore { pages.invalidate(before[range.start..<range.start + range.count]) }
+      }
+      pages.keep((observation.insertedAssets ?? []) + (observation.changedAssets ?? []))
+      return chain.advance(
+        to: replica.ids, token: observation.token, .details(details), origin: observation.origin)
+    }
+  }
+}
+
+/// Follows a list of collections, also while photod is restarted, until its task is cancelled.
+struct CollectionListFollower: Sendable {
+  let result: CollectionFetchResult
+  let number: Int
+  let inbox: ChangeInbox
+  let report: (@Sendable (PhotoLibraryError) -> Void)?
+
+  func follow() async {
+    var current = result
+    var pauses = ObservationPauses()
+    while !Task.isCancelled {
+      pauses.begin()
+      do {
+        // The list is short, so it comes whole after a lost connection. The change is computed here.
+        var replica = CollectionListReplica()
+        for try await observation in result.library.observeCollections(kinds: result.query.kinds) {
+          pauses.madeProgress()
+          if case .partOfList = try replica.apply(observation) { continue }
+          var collections = replica.collections
+          if result.query.asset != nil {
+            collections = try await result.library.collections(of: result.query).0
+          }
+          let next = CollectionFetchResult(
+            result.query, result.query.selected(from: collections), token: observation.token, of: result.library)
+          let change = CollectionFetchResultChange(
+            from: current, to: next, updated: Set((observation.updated ?? []).map(\.id)),
+            existing: Set(replica.collections.map(\.id)))
+          guard let change else { continue }
+          current = next
+          try await inbox.put(.collections(CollectionListStep(change: change)), from: number)
+        }
+      } catch is CancellationError {
+        return
+      } catch let error as PhotoLibraryError {
+        report?(error)
+        if case .notAuthorized = error, !current.isEmpty {
+          let empty = CollectionFetchResult(result.query, [], token: current.token, of: result.library)
+          if let change = CollectionFetchResultChange(from: current, to: empty) {
+            current = empty
+            do { try await inbox.put(.collections(CollectionListStep(change: change)), from: number) } catch { return }
+          }
+        }
+        do { try await pauses.wait(after: error) } catch { return }
+      } catch {
+        // The replica is out of step, and begins anew.
+        do { try await pauses.wait(after: .malformedReply("\(error)")) } catch { return }
+      }
+    }
+  }
+}
+
+/// The pauses between attempts to observe a list.
+struct ObservationPauses {
+  /// photod answers, but not with the list: the access was taken away, or it holds too many lists. Only a person can
+  /// change that.
+  private static let longestPause = Duration.seconds(30)
+
+  private var reconnection = Reconnection()
+  private var refusals = 0
+  private var hasProgress = false
+
+  mutating func begin() {
+    hasProgress = false
+    reconnection.begin()
+  }
+
+  mutating func madeProgress() { (hasProgress, refusals) = (true, 0) }
+
+  /// - Throws: `CancellationError`.
+  mutating func wait(after error: PhotoLibraryError) async throws {
+    if Reconnection.isOutage(error) { return try await reconnection.wait(madeProgress: hasProgress) }
+    refusals += 1
+    try await Task.sleep(for: min(.milliseconds(100) * (1 << min(refusals, 10)), Self.longestPause))
+  }
+}

@@ -1,0 +1,90 @@
+import ChangeDetails
+import PhotoClient
+import PhotoModel
+import Synchronization
+import TestTools
+import Testing
+
+/// Results as an app holds them: each change must lead from the held result to the next one.
+final class ObservedResults: Sendable {
+  private struct State {
+    var results: [FetchResult]
+    var collections: [CollectionFetchResult]
+    var changes = 0
+    var reloads: [FetchResultChange.ReloadReason] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ results: [FetchResult], _ collections: [CollectionFetchResult] = []) {
+    state = Mutex(State(results: results, collections: collections))
+  }
+
+  var results: [FetchResult] { state.withLock { $0.results } }
+  var collections: [CollectionFetchResult] { state.withLock { $0.collections } }
+  var changeCount: Int { state.withLock { $0.changes } }
+  var reloads: [FetchResultChange.ReloadReason] { state.withLock { $0.reloads } }
+
+  /// Follows the results until the task is cancelled.
+  func follow(_ library: PhotoLibrary) async throws {
+    var (results, collections) = (self.results, self.collections)
+    for await change in library.changes(for: results + collections as [any ObservableResult]) {
+      for index in results.indices {
+        guard let details = change.details(for: results[index]) else { continue }
+        try await expect(details, from: results[index], change)
+        results[index] = details.after
+        if let reason = details.reloadReason { state.withLock { $0.reloads.append(reason) } }
+      }
+      for index in collections.indices {
+        guard let details = change.details(for: collections[index]) else { continue }
+        #expect(
+          try details.details.applied(to: collections[index].map(Self.element)) == details.after.map(Self.element))
+        // What does not change stays equal.
+        let changed = Set(details.changedObjects.map(\.id)).union(details.insertedObjects.map(\.id))
+        let known = Dictionary(uniqueKeysWithValues: collections[index].map { ($0.id, $0) })
+        for collection in details.after where !changed.contains(collection.id) {
+          #expect(known[collection.id] == collection)
+        }
+        collections[index] = details.after
+      }
+      let (shown, shownCollections) = (results, collections)
+      state.withLock { state in
+        (state.results, state.collections) = (shown, shownCollections)
+        state.changes += 1
+      }
+    }
+  }
+
+  private static func element(_ collection: AssetCollection) -> AssetID { AssetID(rawValue: collection.id.rawValue) }
+
+  private func expect(_ details: FetchResultChange, from held: FetchResult, _ change: Change) async throws {
+    #expect(details.before == held && details.after.token == change.token)
+    if let known = ChangeToken(held.token), let reached = ChangeToken(change.token) {
+      #expect(known.epoch == reached.epoch && known.sequence <= reached.sequence, "a token went backwards")
+    }
+    guard let contract = details.details else { return }
+    let (before, after) = (try await held.ids, try await details.after.ids)
+    #expect(try contract.applied(to: before) == after)
+    #expect(details.removedIDs == details.removedIndexes.ranges.flatMap { before[$0] })
+    #expect(details.insertedIDs == details.insertedIndexes.ranges.flatMap { after[$0] })
+    // An asset that came may have been deleted since, but no other takes its place.
+    for (id, asset) in zip(details.insertedIDs, try await details.insertedObjects()) {
+      #expect(asset == nil || asset?.id == id)
+    }
+  }
+
+  /// Waits until all results equal fresh fetches.
+  func expectFresh(_ library: PhotoLibrary, _ comment: String) async throws {
+    for (index, result) in results.enumerated() {
+      let fresh = try await library.fetchAssets(with: result.options)
+      let ids = try await fresh.ids
+      try await eventually("result \(index) is as fetched, \(comment)") { try await results[index].ids == ids }
+    }
+    let fresh = try await library.fetchAssetCollections()
+    for (index, _) in collections.enumerated() {
+      try await eventually("the collections are as fetched, \(comment)") {
+        collections[index].collections == fresh.collections
+      }
+    }
+  }
+}

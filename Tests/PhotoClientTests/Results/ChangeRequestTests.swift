@@ -1,0 +1,92 @@
+import PhotoContract
+import PhotoModel
+import Synchronization
+import TestTools
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+struct ChangeRequestTests {
+  @Test func requestsKeepTheirOrderAndPlaceholdersNameTheCollections() async throws {
+    let received = Mutex<PerformChangesRequest?>(nil)
+    let answer: ScriptedDaemon.Answer = { call in
+      let request = try call.parameters(PerformChangesRequest.self)
+      received.withLock { $0 = request }
+      try await call.reply(ChangeResult(token: "l.1.9", createdCollectionIDs: [70, 71, 72]))
+    }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      var made: [CollectionPlaceholder] = []
+      let performed = try await daemon.library(clientName: "app").performChanges(
+        ifUnchangedSince: "l.1.8", undoGroup: "g"
+      ) { changes in
+        let folder = changes.createFolder(title: "Travel")
+        let album = changes.createAlbum(title: "Rome", assets: [1, 2], in: folder.id)
+        changes.edit([1, 2]) { photo in
+          photo.isFavorite = true
+          photo.rating = 4
+          photo.addKeywords(["sun", "rain"])
+          photo.removeKeywords(["rain"])
+          photo.shiftCreationDate(by: .milliseconds(-1_500))
+          photo.removeLocation()
+          photo.revert([.title, .caption])
+        }
+        changes.editAlbum(album.id) { album in
+          album.title = "Roma"
+          album.removeAssets([1])
+          album.insertAssets([3, 4], before: 2)
+          album.keyAsset = 3
+        }
+        let smart = changes.createSmartAlbum(title: "Best", query: SmartAlbumQuery(predicate: "rating > 3"))
+        changes.moveCollection(smart.id, to: folder.id, before: album.id)
+        changes.deleteCollection(42)
+        // An edit of nothing is no request.
+        changes.edit([9]) { _ in }
+        made = [folder, album, smart]
+      }
+      #expect(performed.token == "l.1.9")
+      #expect(made.map { performed[$0] } == [70, 71, 72])
+      var edit = ChangeRequest.EditAsset(ids: [1, 2], isFavorite: true)
+      (edit.rating, edit.addKeywords, edit.removeKeywords) = (4, ["sun"], ["rain"])
+      (edit.shiftCreationDate, edit.removeLocation, edit.clear) = (-1.5, true, ["title", "caption"])
+      let request = try #require(received.withLock { $0 })
+      #expect(request.clientName == "app" && request.ifUnchangedSince == "l.1.8" && request.undoGroup == "g")
+      #expect(
+        request.requests == [
+          ChangeRequest(createFolder: .init(title: "Travel")),
+          ChangeRequest(createAlbum: .init(title: "Rome", assetIDs: [1, 2], parentID: -1)),
+          ChangeRequest(editAsset: edit),
+          ChangeRequest(editAlbum: .init(id: -2, removeAssetIDs: [1])),
+          ChangeRequest(editAlbum: .init(id: -2, placeAssetIDs: [3, 4], beforeAssetID: 2)),
+          ChangeRequest(editAlbum: .init(id: -2, title: "Roma", keyAssetID: 3)),
+          ChangeRequest(createSmartAlbum: .init(title: "Best", SmartAlbumQuery(predicate: "rating > 3"))),
+          ChangeRequest(editCollection: .init(id: -3, parentID: -1, beforeID: -2)),
+          ChangeRequest(deleteAlbum: 42),
+        ])
+    }
+  }
+
+  @Test func anErrorOfTheClosureMakesNoCall() async throws {
+    struct Refused: Error {}
+    try await ScriptedDaemon.with([:]) { daemon in
+      await #expect(throws: Refused.self) {
+        try await daemon.library().performChanges { changes in
+          changes.deleteCollection(1)
+          throw Refused()
+        }
+      }
+      #expect(daemon.calls.isEmpty)
+    }
+  }
+
+  @Test func aReplyWithoutTheCreatedCollectionsIsAnError() async throws {
+    let answer: ScriptedDaemon.Answer = {
+      try await $0.reply(ChangeResult(token: "l.1.9", createdCollectionIDs: []))
+    }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      await #expect(throws: PhotoLibraryError.malformedReply("PerformChanges replied with 0 ids for 1 collections")) {
+        try await daemon.library().performChanges { _ = $0.createAlbum(title: "Trip") }
+      }
+    }
+  }
+}

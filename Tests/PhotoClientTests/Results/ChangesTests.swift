@@ -1,0 +1,354 @@
+import ChangeDetails
+import PhotoContract
+import PhotoModel
+import Synchronization
+import TestTools
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+/// The changes of observed results, from a scripted photod.
+@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+  @Test func aChangeLeadsFromTheResultToTheNextOne() async throws {
+    let list = ScriptedList([1, 2, 3, 4, 5])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let library = daemon.library()
+      var result = try await library.fetchAssets()
+      let held = try #require(try await result[2])
+      let deleted = try #require(try await result[1])
+      let kept = try #require(try await result[0])
+      var changes = library.changes(for: [result]).makeAsyncIterator()
+      // 2 is deleted, 9 comes, 5 moves, and 3 changes.
+      list.change(to: [1, 5, 9, 3, 4], changed: [3, 5], deleted: [2])
+      let change = try #require(await changes.next())
+      #expect(change.token == "l.1.2" && change.origin == "watcher")
+      let details = try #require(change.details(for: result))
+      #expect(details.before == result && details.hasIncrementalChanges && details.reloadReason == nil)
+      #expect(try await details.after.ids == [1, 5, 9, 3, 4])
+      #expect(details.removedIDs == [2] && details.deletedIDs == [2] && details.insertedIDs == [9])
+      #expect(Array(details.removedIndexes.ranges) == [1..<2] && Array(details.insertedIndexes.ranges) == [2..<3])
+      #expect(details.changedIDs == [5, 3] && details.hasMoves)
+      var moves: [[Int]] = []
+      details.enumerateMoves { moves.append([$0, $1]) }
+      #expect(moves == [[4, 1]])
+      #expect(try await details.changedObjects().map { $0?.revision } == ["2", "2"])
+      #expect(try await details.insertedObjects().map { $0?.id } == [9])
+      #expect(try await details.removedObjects() == [nil])
+
+      let object = try #require(try await change.details(for: held))
+      #expect(object.assetContentChanged && !object.objectWasDeleted && object.after?.id == 3)
+      let gone = try #require(try await change.details(for: deleted))
+      #expect(gone.objectWasDeleted && !gone.assetContentChanged && gone.after == nil)
+      #expect(try await change.details(for: kept) == nil)
+
+      result = details.after
+      #expect(change.details(for: result) == nil)
+      list.change(to: [5, 9, 3, 4])
+      let next = try #require(await changes.next()?.details(for: result))
+      #expect(next.before == result && next.removedIDs == [1] && next.deletedIDs.isEmpty)
+    }
+  }
+
+  @Test func detailsForAnOlderResultAreExact() async throws {
+    for seed in 1...20 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let list = ScriptedList(Array(1...30))
+      let results = Mutex<[(FetchResult, [AssetID])]>([])
+      let seedOfChanges = random.next()
+      try await ScriptedDaemon.with(list.answers) { daemon in
+        var random = SeededGenerator(seed: seedOfChanges)
+        let first = try await daemon.library().fetchAssets()
+        results.withLock { $0 = [(first, Array(1...30))] }
+        var changes = daemon.library().changes(for: [first]).makeAsyncIterator()
+        // The options of both libraries are equal, but the results are not related.
+        let foreign = try await daemon.library().fetchAssets()
+        var nextID: AssetID = 100
+        for _ in 0..<6 {
+          var after = list.state.withLock { $0.ids }.filter { _ in Int.random(in: 0..<6, using: &random) > 0 }
+          after.insert(nextID, at: Int.random(in: 0...after.count, using: &random))
+          nextID = AssetID(rawValue: nextID.rawValue + 1)
+          if let back = (AssetID(1)...30).randomElement(using: &random), !after.contains(back) { after.append(back) }
+          if after.count > 2 { after.append(after.remove(at: 1)) }
+          let changed = Set([after[0], after[after.count / 2], after[after.count - 1]])
+          list.change(to: after, changed: changed)
+          let change = try #require(await changes.next())
+          #expect(change.details(for: foreign) == nil)
+          let steps = results.withLock { $0 }
+          for (place, (result, ids)) in steps.enumerated() {
+            let details = try #require(change.details(for: result), "seed \(seed), result \(place)")
+            let contract = try #require(details.details)
+            #expect(details.before == result)
+            #expect(try contract.applied(to: ids) == after)
+            // Each asset that the last commit changed, and that stayed, is named.
+            #expect(changed.intersection(ids).isSubset(of: details.changedIDs))
+          }
+          let last = try #require(steps.last)
+          let following = try #require(change.details(for: last.0)?.after)
+          results.withLock { $0.append((following, after)) }
+        }
+      }
+    }
+  }
+
+  @Test func anAppThatSkippedTooManyChangesReloads() async throws {
+    let list = ScriptedList([1, 2])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let first = try await daemon.library().fetchAssets()
+      var held = first
+      var changes = daemon.library().changes(for: [first]).makeAsyncIterator()
+      var last: Change?
+      for number in 0..<80 {
+        list.change(to: number % 2 == 0 ? [2, 1] : [1, 2], changed: [1])
+        last = try #require(await changes.next())
+        held = try #require(last?.details(for: held)?.after)
+      }
+      let details = try #require(last?.details(for: first))
+      #expect(details.reloadReason == .tooManySkipped && details.before == first && details.after == held)
+    }
+  }
+
+  @Test func anAssetThatLeftAListWithoutBeingDeletedHasDetails() async throws {
+    let list = ScriptedList([1, 2])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let held = try #require(try await result[1])
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      list.change(to: [1], changed: [2])
+      let change = try #require(await changes.next())
+      let object = try #require(try await change.details(for: held))
+      #expect(object.after?.revision == "2" && !object.objectWasDeleted)
+    }
+  }
+
+  @Test func changesOfOneTokenComeTogetherAndOthersInTheirOrder() async throws {
+    let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([2]))
+    let list: @Sendable (FetchOptions?) -> ScriptedList = { $0?.collection == nil ? all : favorites }
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchIDs": { try await list($0.parameters(FetchIDsRequest.self).options).answers["FetchIDs"]?($0) },
+      "Observe": { try await list($0.parameters(ObserveRequest.self).options).answers["Observe"]?($0) },
+      "GetAssets": { try await all.answers["GetAssets"]?($0) },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let library = daemon.library()
+      let first = try await library.fetchAssets()
+      let second = try await library.fetchAssets(with: FetchOptions(collection: "smart:favorites"))
+      var changes = library.changes(for: [first, second]).makeAsyncIterator()
+      var (shown, shownFavorites) = (first, second)
+      all.change(to: [1, 2, 3], changed: [3])
+      favorites.change(to: [2, 3])
+      // If the machine is slow, the parts of one commit may come apart, but never in another order.
+      var tokens: [String] = []
+      for round in 0..<2 {
+        if round == 1 {
+          favorites.change(to: [3])
+          all.change(to: [1, 2, 3], changed: [2])
+        }
+        let goal: [AssetID] = round == 0 ? [2, 3] : [3]
+        while shown.token != "l.1.\(round + 2)" || shownFavorites.token != "l.1.\(round + 2)" {
+          let change = try #require(await changes.next())
+          tokens.append(change.token)
+          if let details = change.details(for: shown) {
+            #expect(details.before == shown && details.after.token == change.token)
+            shown = details.after
+          }
+          if let details = change.details(for: shownFavorites) {
+            #expect(details.before == shownFavorites && details.after.token == change.token)
+            shownFavorites = details.after
+          }
+        }
+        #expect(try await shownFavorites.ids == goal)
+      }
+      #expect(tokens == tokens.sorted())
+    }
+  }
+
+  @Test func aSlowReaderGetsTheLastState() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      var result = try await daemon.library().fetchAssets()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      for id in 2...200 { list.change(to: Array(1...AssetID(rawValue: Int64(id)))) }
+      var count = 0
+      while result.count < 200 {
+        let details = try #require(await changes.next()?.details(for: result))
+        #expect(details.before == result)
+        result = details.after
+        count += 1
+      }
+      #expect(count <= 199)
+      #expect(try await result.ids == Array(1...200))
+    }
+  }
+
+  /// Observes one list by scripted replies to Observe.
+  private func changes(
+    of ids: [AssetID], _ observe: @escaping ScriptedDaemon.Answer,
+    _ body: @Sendable (FetchResult, LibraryChanges) async throws -> Void
+  ) async throws {
+    var answers = ScriptedList(ids).answers
+    answers["Observe"] = observe
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      try await body(result, daemon.library().changes(for: [result]))
+    }
+  }
+
+  private static func list(
+    _ ids: [AssetID], _ token: String, reload: Observation.Reload? = nil
+  ) -> ObserveReply {
+    ObserveReply(
+      observation: Observation(
+        token: token, count: ids.count, digest: ListDigest(of: ids).description, offset: 0, ids: ids, complete: true,
+        reload: reload))
+  }
+
+  private static let forever: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3_600)) }
+
+  @Test(arguments: Observation.Reload.allCases)
+  func aReloadIsNoIncrementalChange(reload: Observation.Reload) async throws {
+    guard reload != .notWanted else { return }
+    try await changes(
+      of: [1, 2],
+      { call in
+        try await call.replyContinuing(Self.list([7, 8, 9], "l.1.4", reload: reload))
+        try await Self.forever()
+      }
+    ) { result, changes in
+      var iterator = changes.makeAsyncIterator()
+      let change = try #require(await iterator.next())
+      let details = try #require(change.details(for: result))
+      #expect(!details.hasIncrementalChanges && details.reloadReason == .init(reload))
+      #expect(details.removedIndexes.isEmpty && !details.hasMoves && details.insertedIDs.isEmpty)
+      #expect(try await details.after.ids == [7, 8, 9])
+    }
+  }
+
+  @Test func aListThatDiffersFromThatOfPhotodIsReloaded() async throws {
+    let calls = Atomic(0)
+    try await changes(
+      of: [1, 2],
+      { call in
+        if calls.add(1, ordering: .relaxed).newValue == 1 {
+          try await call.replyContinuing(
+            ObserveReply(
+              observation: Observation(
+                token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "00036800000ae692",
+                details: FetchResultChangeDetails(
+                  countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)]))))
+        } else {
+          #expect(try call.parameters(ObserveRequest.self).since == nil)
+          try await call.replyContinuing(Self.list([2, 3], "l.1.3"))
+        }
+        try await Self.forever()
+      }
+    ) { result, changes in
+      var iterator = changes.makeAsyncIterator()
+      let details = try #require(await iterator.next()?.details(for: result))
+      #expect(details.reloadReason == .digestMismatch)
+      #expect(try await details.after.ids == [2, 3])
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aListWithoutItsAlbumOrAccessIsEmptyUntilItIsBack(isDenied: Bool) async throws {
+    let isBack = Mutex(false)
+    let problems = Mutex<[PhotoLibraryError]>([])
+    var answers = ScriptedList([1, 2]).answers
+    answers["Observe"] = { call in
+      if isBack.withLock({ $0 }) {
+        try await call.replyContinuing(Self.list([2], "l.1.5"))
+        try await Self.forever()
+      }
+      throw isDenied
+        ? VarlinkError(
+          "org.photod.library.NotAuthorized", AuthorizationError(status: "denied", message: "No access. Ask for it."))
+        : VarlinkError(
+          "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "id:42", similar: []))
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      var changes = daemon.library().changes(for: [result]) { problem in problems.withLock { $0.append(problem) } }
+        .makeAsyncIterator()
+      let details = try #require(await changes.next()?.details(for: result))
+      #expect(details.after.isEmpty && details.reloadReason == (isDenied ? .accessChanged : .collectionDeleted))
+      isBack.withLock { $0 = true }
+      let back = try #require(await changes.next()?.details(for: details.after))
+      #expect(back.reloadReason == details.reloadReason)
+      #expect(try await back.after.ids == [2])
+      #expect(problems.withLock { !$0.isEmpty })
+    }
+  }
+
+  /// Follows a result, and returns the length of the list after each change.
+  private static func counts(
+    after first: FetchResult, of library: PhotoLibrary
+  ) -> (AsyncStream<Int>, following: Task<Void, Never>) {
+    let (states, reached) = AsyncStream.makeStream(of: Int.self)
+    let following = Task {
+      var result = first
+      for await change in library.changes(for: [first]) {
+        guard let details = change.details(for: result) else { continue }
+        #expect(details.before == result && details.hasIncrementalChanges)
+        result = details.after
+        reached.yield(result.count)
+      }
+      reached.finish()
+    }
+    return (states, following)
+  }
+
+  @Test func aLostConnectionContinuesFromTheLastState() async throws {
+    let list = ScriptedList([1, 2, 3])
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      let observed = Mutex<(AsyncStream<Int>, following: Task<Void, Never>)?>(nil)
+      for round in 0..<4 {
+        try await ScriptedDaemon.with(list.answers, in: directory) { _ in
+          if round == 0 {
+            let first = try await library.fetchAssets()
+            observed.withLock { $0 = Self.counts(after: first, of: library) }
+          } else {
+            // Two commits came while photod did not run, and are one change.
+            let counts = try #require(observed.withLock { $0?.0 })
+            for await count in counts {
+              #expect(count == 3 + round * 2)
+              break
+            }
+          }
+        }
+        for number in 0..<2 {
+          list.change(to: list.state.withLock { $0.ids } + [AssetID(rawValue: Int64(10 + round * 2 + number))])
+        }
+      }
+      let (counts, following) = try #require(observed.withLock { $0 })
+      following.cancel()
+      for await count in counts { Issue.record("a change to \(count) after the cancellation") }
+      #expect(list.state.withLock { $0.resumed.allSatisfy { $0 != nil } })
+    }
+  }
+
+  @Test func aCancelledTaskGetsNothingMore() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let (began, begin) = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        var count = 0
+        for await _ in daemon.library().changes(for: [result]) {
+          count += 1
+          begin.yield()
+          // The task is cancelled here, and the next change has been made.
+          while !Task.isCancelled { await Task.yield() }
+        }
+        return count
+      }
+      list.change(to: [1, 2])
+      var iterator = began.makeAsyncIterator()
+      await iterator.next()
+      list.change(to: [1, 2, 3])
+      task.cancel()
+      #expect(await task.value == 1)
+    }
+  }
+}

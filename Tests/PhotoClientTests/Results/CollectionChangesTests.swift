@@ -1,0 +1,62 @@
+import ChangeDetails
+import PhotoContract
+import PhotoModel
+import TestTools
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+@Suite(.timeLimit(.minutes(5))) struct CollectionChangesTests {
+  private static func albums(_ titles: [Int: String]) -> [AssetCollection] {
+    titles.sorted { $0.value < $1.value }.map { id, title in
+      AssetCollection(id: CollectionID(rawValue: Int64(id)), kind: .album, title: title, count: id)
+    }
+  }
+
+  private static func list(_ collections: [AssetCollection], _ token: String) -> CollectionObservation {
+    CollectionObservation(
+      token: token, count: collections.count, digest: ListDigest(of: collections.map(\.id.element)).description,
+      offset: 0, collections: collections, complete: true)
+  }
+
+  /// After a lost connection, the list comes whole. The app gets the difference nevertheless.
+  @Test func aListThatComesWholeIsADifference() async throws {
+    let before = Self.albums([1: "a", 2: "b", 3: "c"])
+    let after = Self.albums([1: "x", 2: "b", 4: "d"])
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchCollections": { try await $0.reply(CollectionPage(token: "l.1.1", collections: before)) },
+      "ObserveCollections": { call in
+        try await call.replyContinuing(Self.list(after, "l.1.3"))
+        var renamed = after[0]
+        renamed.count = 77
+        try await call.replyContinuing(
+          CollectionObservation(
+            token: "l.1.4", previousToken: "l.1.3", count: 3,
+            digest: ListDigest(of: after.map(\.id.element)).description,
+            details: FetchResultChangeDetails(
+              countBefore: 3, countAfter: 3, changedBefore: [IndexRange(start: 0, count: 1)],
+              changedAfter: [IndexRange(start: 0, count: 1)], changedFields: ["count"]),
+            inserted: [], updated: [renamed], deleted: []))
+        try await Task.sleep(for: .seconds(3_600))
+      },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssetCollections()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let details = try #require(await changes.next()?.details(for: result))
+      #expect(details.before.map(\.id) == [1, 2, 3] && details.after.map(\.id) == [2, 4, 1])
+      #expect(details.removedObjects.map(\.id) == [3] && details.insertedObjects.map(\.id) == [4])
+      #expect(details.changedObjects.map(\.title) == ["x"] && details.hasMoves)
+      #expect(
+        details.details.changedFields == ["title"] && details.details.deletedBefore == details.details.removedBefore)
+      let change = try #require(await changes.next())
+      let next = try #require(change.details(for: details.after))
+      #expect(next.changedObjects.map(\.count) == [77] && next.details.changedFields == ["count"] && !next.hasMoves)
+      // An app that skipped the first change gets both.
+      let both = try #require(change.details(for: result))
+      #expect(both.removedObjects.map(\.id) == [3] && both.after.map(\.count) == next.after.map(\.count))
+      #expect(change.details(for: next.after) == nil)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import PhotoContract
+import PhotoModel
+import Synchronization
+import TestTools
+import Testing
+import Varlink
+
+@testable import PhotoClient
+
+@Suite(.timeLimit(.minutes(5))) struct FetchResultTests {
+  private static let long = Array(AssetID(1)...1_000)
+
+  @Test func theFirstPageIsThereWhileTheOtherIDsArrive() async throws {
+    let list = ScriptedList(Self.long, firstPage: 200)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      #expect(result.count == 1_000 && result.token == "l.1.1")
+      #expect(try await result[0]?.id == 1)
+      #expect(try await result.ids(at: 5..<8) == [6, 7, 8])
+      let last = Task { try await result.lastObject?.id }
+      let place = Task { try await result.index(of: 700) }
+      let cancelled = Task { try await result.ids }
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      list.restOfIDs.resolve(.success(()))
+      #expect(try await last.value == 1_000)
+      #expect(try await place.value == 699)
+      #expect(try await result.ids == Self.long)
+      #expect(try await result.contains(1_001) == false)
+    }
+  }
+
+  @Test func manyRequestsForAPageAreOneCall() async throws {
+    let list = ScriptedList(Self.long, holdsAssets: true)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      try await withThrowingTaskGroup(of: (Int, AssetID?).self) { group in
+        for index in 300..<400 { group.addTask { (index, try await result[index]?.id) } }
+        // One of them is cancelled. The others get their assets nevertheless.
+        let cancelled = Task { try await result[350] }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        list.assets.resolve(.success(()))
+        for try await (index, id) in group { #expect(id == AssetID(rawValue: Int64(index + 1))) }
+      }
+      #expect(list.batches.count { $0.contains(301) } == 1)
+      #expect(list.batches.allSatisfy { $0.count <= AssetPages.pageSize })
+    }
+  }
+
+  @Test func theNextPageInTheDirectionOfTheAccessesIsPrefetched() async throws {
+    let list = ScriptedList(Self.long)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      _ = try await result[550]
+      try await eventually("the page after is loaded") { list.batches.contains { $0.first == 601 } }
+      _ = try await result[450]
+      try await eventually("the page before is loaded") { list.batches.contains { $0.first == 301 } }
+      let count = list.batches.count
+      _ = try await result[350]
+      try await eventually("the page before that is loaded") { list.batches.contains { $0.first == 201 } }
+      #expect(list.batches.count == count + 1)
+    }
+  }
+
+  @Test func aRequestThatWasCancelledBeforeItsTurnIsNotSent() async throws {
+    let list = ScriptedList(Self.long, holdsAssets: true)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let pages = AssetPages(of: daemon.library())
+      func page(_ number: Int) -> [AssetID] { Array(Self.long[number * 100..<number * 100 + 100]) }
+      // These two calls run, and the next ones wait.
+      let running = [0, 1].map { number in Task { try await pages.assets([page(number)[0]], page: page(number)) } }
+      try await eventually("two calls run") { list.batches.count == 1 }
+      let waiting = (2..<9).map { number in Task { try await pages.assets([page(number)[0]], page: page(number)) } }
+      try await eventually("the others are queued") { pages.queuedCount == 7 }
+      for task in waiting.dropLast() { task.cancel() }
+      for task in waiting.dropLast() { await #expect(throws: CancellationError.self) { try await task.value } }
+      list.assets.resolve(.success(()))
+      for task in running { _ = try await task.value }
+      #expect(try await waiting[6].value[0]?.id == 801)
+      #expect(list.batches.count == 3)
+    }
+  }
+
+  @Test func aDeletedAssetIsNilAndNoOtherTakesItsPlace() async throws {
+    let list = ScriptedList([5, 6, 7])
+    list.state.withLock { $0.missing = [6] }
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      #expect(try await result.objects(at: 0..<3).map { $0?.id } == [5, nil, 7])
+      #expect(try await result[1] == nil)
+      var found: [Int: AssetID] = [:]
+      for try await (index, asset) in result.enumerate() { found[index] = asset.id }
+      #expect(found == [0: 5, 2: 7])
+      #expect(try await result.firstObject?.id == 5)
+    }
+  }
+
+  @Test func loadedAssetsAreBounded() async throws {
+    let ids = Array(AssetID(1)...20_000)
+    try await ScriptedDaemon.with(ScriptedList(ids).answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      for index in stride(from: 0, to: result.count, by: 50) {
+        #expect(try await result[index]?.id == ids[index])
+        #expect(result.lineage.pages.keptCount <= AssetPages.capacity)
+      }
+      var count = 0
+      for try await (index, asset) in result.enumerate(in: 1_000..<9_999) {
+        #expect(asset.id == ids[index])
+        count += 1
+      }
+      #expect(count == 8_999)
+    }
+  }
+
+  @Test func anEmptyListHasNoObjects() async throws {
+    try await ScriptedDaemon.with(ScriptedList([]).answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      #expect(result.isEmpty && result.indices.isEmpty)
+      #expect(try await result.firstObject == nil)
+      #expect(try await result.lastObject == nil)
+      #expect(try await result.objects(at: 0..<0).isEmpty)
+      for try await _ in result.enumerate() { Issue.record("an asset of an empty list") }
+    }
+  }
+
+  /// Fetches a list whose connection is lost after the first page, and reads the rest from a daemon with another token.
+  private func restAfterARestart(token: String) async throws -> [AssetID] {
+    let rest = Mutex<[AssetID]>([])
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      let lost = Mutex<FetchResult?>(nil)
+      let first: ScriptedDaemon.Answer = { call in
+        try await call.replyContinuing(AssetIDPage(token: "l.1.1", total: 3, offset: 0, ids: [1, 2]))
+        throw VarlinkError("org.photod.library.LibraryUnavailable", MessageError(message: "photod is stopping."))
+      }
+      try await ScriptedDaemon.with(["FetchIDs": first], in: directory) { _ in
+        let result = try await library.fetchAssets()
+        lost.withLock { $0 = result }
+      }
+      let second: ScriptedDaemon.Answer = { call in
+        try await call.reply(AssetIDPage(token: token, total: 3, offset: 0, ids: [1, 2, 3]))
+      }
+      try await ScriptedDaemon.with(["FetchIDs": second], in: directory) { _ in
+        let result = try #require(lost.withLock { $0 })
+        let ids = try await result.ids
+        rest.withLock { $0 = ids }
+      }
+    }
+    return rest.withLock { $0 }
+  }
+
+  @Test func idsContinueAfterALostConnectionIfTheListIsTheSame() async throws {
+    #expect(try await restAfterARestart(token: "l.1.1") == [1, 2, 3])
+    // Another list's ids would be at wrong places.
+    await #expect(throws: PhotoLibraryError.self) { _ = try await restAfterARestart(token: "l.1.2") }
+  }
+
+  @Test func anAccessWaitsForARestart() async throws {
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      let list = ScriptedList([1, 2, 3])
+      let held = Mutex<FetchResult?>(nil)
+      try await ScriptedDaemon.with(list.answers, in: directory) { _ in
+        let result = try await library.fetchAssets()
+        held.withLock { $0 = result }
+      }
+      let result = try #require(held.withLock { $0 })
+      let access = Task { try await result[1]?.id }
+      try await ScriptedDaemon.with(list.answers, in: directory) { _ in
+        let id = try await access.value
+        #expect(id == 2)
+      }
+    }
+  }
+
+  @Test func withoutPhotodAnAccessEndsWithAnError() async throws {
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock", patience: .milliseconds(100))
+      let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "there is no socket")
+      await #expect(throws: missing) { try await library.fetchAssets() }
+    }
+  }
+
+  @Test func idsAreFetchedByAPredicateAndCollectionsByTheirNumber() async throws {
+    let fetched = Mutex<[FetchOptions?]>([])
+    let answer: ScriptedDaemon.Answer = { call in
+      let options = try call.parameters(FetchIDsRequest.self).options
+      fetched.withLock { $0.append(options) }
+      try await call.reply(AssetIDPage(token: "l.1.1", total: 0, offset: 0, ids: []))
+    }
+    try await ScriptedDaemon.with(["FetchIDs": answer]) { daemon in
+      let library = daemon.library()
+      _ = try await library.fetchAssets(withIDs: [3, 9], with: FetchOptions(predicate: "rating > 1"))
+      _ = try await library.fetchAssets(withIDs: [])
+      let album = AssetCollection(id: 42, kind: .album, title: "Trip", count: 0)
+      _ = try await library.fetchAssets(in: album, with: FetchOptions(fetchLimit: 3))
+      #expect(
+        fetched.withLock { $0 } == [
+          FetchOptions(predicate: "(rating > 1) AND id IN {3, 9}", includeHidden: true, includeTrashed: true),
+          FetchOptions(predicate: "FALSEPREDICATE", includeHidden: true, includeTrashed: true),
+          FetchOptions(collection: "id:42", fetchLimit: 3),
+        ])
+    }
+  }
+}
