@@ -29,7 +29,7 @@ final class EngineFixture: Sendable {
   init(workers: Int = 1, maximumBytes: Int64 = 1 << 30, in folder: TemporaryFolder? = nil) throws {
     self.folder = try folder ?? TemporaryFolder("images")
     var configuration = ImageConfiguration(
-      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, executable: { "" }, workers: workers,
+      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, workers: workers,
       logger: Logger(label: "test"))
     configuration.clock = clock.clock
     engine = ImageEngine(configuration: configuration, assets: assets, maker: maker)

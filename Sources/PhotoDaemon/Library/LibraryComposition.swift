@@ -142,8 +142,8 @@ extension ServingLibrary {
     let assets = CatalogImageAssets(catalog: catalog) { watcher.access(to: $0) }
     let engine = ImageEngine(
       configuration: ImageConfiguration(
-        cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize,
-        executable: { try HelperProgram.image.find() }, logger: logger), assets: assets)
+        cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize, logger: logger),
+      assets: assets)
     let manage = ManageService(
       connections: interface.connections, events: library.events, library: library,
       heldLists: live.lists.held, backups: backups, engine: engine, threads: interface.threads,
