@@ -95,10 +95,12 @@ static int find_at(struct videodecoder *video, int64_t time) {
   // A container may only know the order in which frames are decoded, so the key frame that it finds may be a little
   // late. Then an earlier one is tried. The last step is the start of the video.
   static const int64_t steps[] = {0, 1000000, 5000000, 30000000, INT64_MAX};
-  for (size_t step = 0; step < sizeof steps / sizeof steps[0]; step++) {
+  // A stream of packets gives the first frames after a search wrong times, so it is read from an earlier place.
+  size_t first = video->format->iformat->flags & AVFMT_TS_DISCONT ? 1 : 0;
+  for (size_t step = first; step < sizeof steps / sizeof steps[0]; step++) {
     int is_start = steps[step] >= time;
     // The file was just opened, so it is read from the start.
-    if (!(is_start && step == 0) && !seek(video, is_start ? 0 : time - steps[step]) && !is_start) continue;
+    if (!(is_start && step == first) && !seek(video, is_start ? 0 : time - steps[step]) && !is_start) continue;
     int has_found = 0, error;
     while ((error = decode(video)) == 0) {
       int64_t displayed = time_of(video, video->frame);
