@@ -32,6 +32,7 @@ static int64_t now(void) {
 /// Decodes the next frame. Damaged parts are skipped.
 /// Returns 0, or AVERROR_EOF after the last frame, or AVERROR(ENOMEM), or AVERROR(EINVAL) if a frame was refused.
 static int decode(struct videodecoder *video) {
+  video->has_read = 1;
   for (int failures = 0; failures < MOST_FAILURES;) {
     int error = avcodec_receive_frame(video->codec, video->frame);
     if (error == 0 || error == AVERROR_EOF || error == AVERROR(ENOMEM)) return error;
@@ -61,11 +62,21 @@ static int decode(struct videodecoder *video) {
   return AVERROR_EOF;
 }
 
-/// The time at which the frame is displayed, since the start of the video. INT64_MIN if it is not known.
-static int64_t time_of(struct videodecoder *video, const AVFrame *frame) {
-  if (frame->best_effort_timestamp == AV_NOPTS_VALUE) return INT64_MIN;
+/// The time of the last frame after a search. If the next frame has no time, it counts as too late.
+static const int64_t unknown_time = INT64_MAX;
+
+/// How long a frame is displayed.
+static int64_t frame_time(struct videodecoder *video) {
+  AVRational rate = video->stream->avg_frame_rate;
+  return rate.num > 0 && rate.den > 0 ? av_rescale_q(1, av_inv_q(rate), microseconds) : 40000;
+}
+
+/// The time at which the frame that was decoded last is displayed, since the start of the video.
+static int64_t time_of(struct videodecoder *video) {
+  int64_t stamp = video->frame->best_effort_timestamp;
+  if (stamp == AV_NOPTS_VALUE) return video->time == unknown_time ? unknown_time : video->time + frame_time(video);
   int64_t start = video->format->start_time == AV_NOPTS_VALUE ? 0 : video->format->start_time;
-  return av_rescale_q(frame->best_effort_timestamp, video->stream->time_base, microseconds) - start;
+  return av_rescale_q(stamp, video->stream->time_base, microseconds) - start - video->delay;
 }
 
 static void keep(struct videodecoder *video) {
@@ -73,48 +84,61 @@ static void keep(struct videodecoder *video) {
   av_frame_move_ref(video->found, video->frame);
 }
 
-/// Continues with the key frame before this time, or at the start. Returns 0 if it can't.
+/// Continues with the key frame before this time. Returns 0 if it can't.
 static int seek(struct videodecoder *video, int64_t time) {
   int64_t start = video->format->start_time == AV_NOPTS_VALUE ? 0 : video->format->start_time;
-  int64_t place = av_rescale_q(time + start, microseconds, video->stream->time_base);
-  int error = time > 0
-      ? avformat_seek_file(video->format, video->stream->index, INT64_MIN, place, place, 0)
-      : av_seek_frame(video->format, -1, 0, AVSEEK_FLAG_BYTE);
-  if (error < 0 && time <= 0) {
-    // Containers with an index have no places in bytes.
-    int64_t first = video->stream->start_time == AV_NOPTS_VALUE ? 0 : video->stream->start_time;
-    error = av_seek_frame(video->format, video->stream->index, first, AVSEEK_FLAG_BACKWARD);
-  }
+  int64_t place =
+      av_rescale_q_rnd(time + start + video->delay, microseconds, video->stream->time_base, AV_ROUND_DOWN);
+  int error = avformat_seek_file(video->format, video->stream->index, INT64_MIN, place, place, 0);
   avcodec_flush_buffers(video->codec);
   video->is_draining = 0;
+  video->time = unknown_time;
   return error >= 0;
+}
+
+/// AVI has no times for display. FFmpeg gives frames the times at which they are decoded, so all of them are late if they
+/// are decoded in another order. The first frame tells by how much.
+static void measure_delay(struct videodecoder *video) {
+  if (strcmp(video->format->iformat->name, "avi") != 0 || video->delay) return;
+  video->time = -frame_time(video);
+  if (decode(video) == 0) video->delay = time_of(video);
+  av_frame_unref(video->frame);
+}
+
+/// Decodes frames until one is displayed later than the time, and keeps the last one before.
+///
+/// - is_start: whether the video is read from its start, so that its first frame is the right one for earlier times.
+static int decode_until(struct videodecoder *video, int64_t time, int is_start) {
+  int has_found = 0, error;
+  while ((error = decode(video)) == 0) {
+    video->time = time_of(video);
+    int is_late = video->time > time;
+    if (is_late && (has_found || !is_start)) break;
+    keep(video);
+    has_found = 1;
+    if (is_late) break;
+  }
+  av_frame_unref(video->frame);
+  if (error == AVERROR(ENOMEM) || error == AVERROR(EINVAL)) return error;
+  return has_found ? 0 : AVERROR_EOF;
 }
 
 /// Finds the last frame that is not displayed later than the time.
 static int find_at(struct videodecoder *video, int64_t time) {
   // A container may only know the order in which frames are decoded, so the key frame that it finds may be a little
-  // late. Then an earlier one is tried. The last step is the start of the video.
-  static const int64_t steps[] = {0, 1000000, 5000000, 30000000, INT64_MAX};
+  // late. Then an earlier one is tried.
+  static const int64_t steps[] = {0, 1000000, 5000000, 30000000};
   // A stream of packets gives the first frames after a search wrong times, so it is read from an earlier place.
-  size_t first = video->format->iformat->flags & AVFMT_TS_DISCONT ? 1 : 0;
-  for (size_t step = first; step < sizeof steps / sizeof steps[0]; step++) {
-    int is_start = steps[step] >= time;
-    // The file was just opened, so it is read from the start.
-    if (!(is_start && step == first) && !seek(video, is_start ? 0 : time - steps[step]) && !is_start) continue;
-    int has_found = 0, error;
-    while ((error = decode(video)) == 0) {
-      int64_t displayed = time_of(video, video->frame);
-      int is_late = displayed > time && displayed != INT64_MIN;
-      if (is_late && (has_found || !is_start)) break;
-      keep(video);
-      has_found = 1;
-      if (is_late) break;
-    }
-    av_frame_unref(video->frame);
-    if (error == AVERROR(ENOMEM) || error == AVERROR(EINVAL)) return error;
-    if (has_found || is_start) return has_found ? 0 : AVERROR_EOF;
+  size_t step = video->format->iformat->flags & AVFMT_TS_DISCONT ? 1 : 0;
+  measure_delay(video);
+  for (; step < sizeof steps / sizeof steps[0] && steps[step] < time; step++) {
+    if (!seek(video, time - steps[step])) continue;
+    int error = decode_until(video, time, 0);
+    if (error != AVERROR_EOF) return error;
   }
-  return AVERROR_EOF;
+  if (video->has_read && videodecoder_restart(video) != VIDEODECODER_DONE) return AVERROR_EOF;
+  video->time = -frame_time(video);
+  return decode_until(video, time, 1);
 }
 
 // MARK: Black frames
@@ -168,12 +192,13 @@ static int is_damaged(const AVFrame *frame) { return frame->flags & AV_FRAME_FLA
 
 /// Finds the first frame that is not black. A frame that is damaged is taken only if there is no other.
 static int find_visible(struct videodecoder *video) {
-  int64_t begun = now(), first = INT64_MIN;
+  int64_t begun = now(), first = 0;
   double best = -1;
   int error;
+  video->time = -frame_time(video);
   while ((error = decode(video)) == 0) {
-    int64_t displayed = time_of(video, video->frame);
-    if (first == INT64_MIN) first = displayed;
+    video->time = time_of(video);
+    if (best < 0) first = video->time;
     double share = brightness(video->frame);
     int is_good = share > bright_share && !is_damaged(video->frame);
     // Damage counts more than darkness.
@@ -184,7 +209,7 @@ static int find_visible(struct videodecoder *video) {
     } else {
       av_frame_unref(video->frame);
     }
-    if (is_good || (displayed != INT64_MIN && displayed - first > longest_black) || now() - begun > longest_search) break;
+    if (is_good || video->time - first > longest_black || now() - begun > longest_search) break;
   }
   if (error == AVERROR(ENOMEM) || (error == AVERROR(EINVAL) && best < 0)) return error;
   return best >= 0 ? 0 : AVERROR_EOF;

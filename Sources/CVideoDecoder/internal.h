@@ -25,7 +25,11 @@ struct videodecoder {
   AVFrame *frame;
   /// The frame that was found.
   AVFrame *found;
+  /// Whether packets were read since the file was opened.
+  int has_read;
   int is_draining;
+  /// The time of the last frame, and how late all times of the container are, in microseconds.
+  int64_t time, delay;
   /// The last failure of the decoder.
   int error;
 };
@@ -36,6 +40,9 @@ enum videodecoder_result videodecoder_fail(enum videodecoder_result result, cons
 
 /// The same for an error of FFmpeg, which is appended in parentheses unless it is 0. It is NO_MEMORY if memory is missing.
 enum videodecoder_result videodecoder_fail_of(enum videodecoder_result result, int error, const char *text);
+
+/// Opens the file again, so that it is read from its start. Not every container can search for its start.
+enum videodecoder_result videodecoder_restart(struct videodecoder *video);
 
 /// TOO_LARGE with its message, if a frame of this size has too many pixels.
 enum videodecoder_result videodecoder_check_size(struct videodecoder *video, int width, int height);

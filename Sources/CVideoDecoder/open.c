@@ -193,6 +193,31 @@ static enum videodecoder_result open_stream(struct videodecoder *video) {
   return VIDEODECODER_DONE;
 }
 
+static enum videodecoder_result start(struct videodecoder *video) {
+  uint8_t *buffer = av_malloc(BLOCK);
+  if (buffer) video->io = avio_alloc_context(buffer, BLOCK, 0, video, read_bytes, NULL, seek_bytes);
+  if (!video->io) {
+    av_free(buffer);
+    return videodecoder_fail_of(VIDEODECODER_NO_MEMORY, AVERROR(ENOMEM), "");
+  }
+  video->offset = 0;
+  video->has_read = video->is_draining = 0;
+  enum videodecoder_result result = open_container(video);
+  return result == VIDEODECODER_DONE ? open_stream(video) : result;
+}
+
+static void end(struct videodecoder *video) {
+  avcodec_free_context(&video->codec);
+  avformat_close_input(&video->format);
+  if (video->io) av_freep(&video->io->buffer);
+  avio_context_free(&video->io);
+}
+
+enum videodecoder_result videodecoder_restart(struct videodecoder *video) {
+  end(video);
+  return start(video);
+}
+
 enum videodecoder_result videodecoder_open(
     int descriptor, int64_t byte_count, uint64_t maximum_pixels, struct videodecoder **opened) {
   struct videodecoder *video = av_mallocz(sizeof *video);
@@ -203,16 +228,9 @@ enum videodecoder_result videodecoder_open(
   video->packet = av_packet_alloc();
   video->frame = av_frame_alloc();
   video->found = av_frame_alloc();
-  uint8_t *buffer = av_malloc(BLOCK);
-  if (buffer) video->io = avio_alloc_context(buffer, BLOCK, 0, video, read_bytes, NULL, seek_bytes);
-  if (!video->io) av_free(buffer);
-  enum videodecoder_result result = VIDEODECODER_NO_MEMORY;
-  if (!video->packet || !video->frame || !video->found || !video->io) {
-    videodecoder_fail_of(VIDEODECODER_NO_MEMORY, AVERROR(ENOMEM), "");
-  } else {
-    result = open_container(video);
-    if (result == VIDEODECODER_DONE) result = open_stream(video);
-  }
+  enum videodecoder_result result = video->packet && video->frame && video->found
+      ? start(video)
+      : videodecoder_fail_of(VIDEODECODER_NO_MEMORY, AVERROR(ENOMEM), "");
   if (result == VIDEODECODER_DONE) {
     *opened = video;
   } else {
@@ -222,12 +240,9 @@ enum videodecoder_result videodecoder_open(
 }
 
 void videodecoder_close(struct videodecoder *video) {
-  avcodec_free_context(&video->codec);
+  end(video);
   av_frame_free(&video->found);
   av_frame_free(&video->frame);
   av_packet_free(&video->packet);
-  avformat_close_input(&video->format);
-  if (video->io) av_freep(&video->io->buffer);
-  avio_context_free(&video->io);
   av_free(video);
 }
