@@ -306,7 +306,8 @@ struct PictureTests {
     fixture.assets.change(1) { asset in
       asset.files.append(
         ImageFile(
-          index: 1, path: Array("/photos/1.mov".utf8), contentType: "video/quicktime", byteCount: 9, kind: .pairedVideo))
+          index: 1, path: Array("/photos/1.mov".utf8), contentType: "video/quicktime", byteCount: 9, kind: .pairedVideo)
+      )
     }
     let session = try fixture.session()
     var options = ImageOptions.thumbnail
