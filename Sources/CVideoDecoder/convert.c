@@ -52,7 +52,7 @@ static int scale(const AVFrame *source, int matrix, int width, int height, enum 
   int rows = source->height;
   int strides[AV_NUM_DATA_POINTERS];
   memcpy(strides, source->linesize, sizeof strides);
-  // Of two fields that were taken one after the other, only the first is shown, because moving things would have teeth.
+  // Two fields were taken one after the other. Only the first is shown, because moving things would have teeth.
   if (is_interlaced(source) && rows % 2 == 0) {
     rows /= 2;
     for (int plane = 0; plane < AV_NUM_DATA_POINTERS; plane++) strides[plane] *= 2;

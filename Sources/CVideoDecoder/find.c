@@ -239,7 +239,7 @@ static const int32_t *display_matrix(struct videodecoder *video) {
 #endif
 }
 
-/// Completes what the video says of its colours by what the container says.
+/// If the video does not describe its colours, the container may.
 static void describe_colors(struct videodecoder *video) {
   AVFrame *frame = video->found;
   AVCodecParameters *parameters = video->stream->codecpar;
