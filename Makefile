@@ -35,7 +35,7 @@ all: build
 
 help:
 	echo 'make deps                 install what the build needs (Debian packages)'
-	echo 'make build                build photod, photoctl, photod-watch, photod-extract and photod-image'
+	echo 'make build                build photod, photoctl, photod-watch, photod-extract, photod-image and photod-video'
 	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and print how to query it'
 	echo 'make stop                 end that daemon'
 	echo 'make demo                 make 200 sample photos, change some of them, and show the events'
@@ -105,10 +105,10 @@ docs: deps
 
 # Root should not compile, so run `make build` as your own user first.
 install:
-	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod-image' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
+	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod-image' -a -x '$(RELEASE)/photod-video' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
 	install $(STRIP) -m 755 '$(RELEASE)/photod' '$(RELEASE)/photoctl' '$(DESTDIR)$(PREFIX)/bin'
-	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(RELEASE)/photod-image' '$(DESTDIR)$(PREFIX)/libexec/photod'
+	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(RELEASE)/photod-image' '$(RELEASE)/photod-video' '$(DESTDIR)$(PREFIX)/libexec/photod'
 	install -m 644 systemd/photod.socket '$(DESTDIR)$(UNITDIR)'
 	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >'$(DESTDIR)$(UNITDIR)/photod.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/photod.service'
@@ -122,6 +122,7 @@ install:
 	install -m 644 LICENSE README.md CHANGELOG.md '$(DOCDIR)'
 	install -m 644 Sources/photod-watch/COPYING '$(DOCDIR)/COPYING.photod-watch'
 	install -m 644 Sources/photod-image/COPYING '$(DOCDIR)/COPYING.photod-image'
+	install -m 644 Sources/photod-video/COPYING '$(DOCDIR)/COPYING.photod-video'
 	install -D -m 644 systemd/hardening.conf '$(DOCDIR)/examples/hardening.conf'
 	test -n '$(DESTDIR)' && echo 'Installed in $(DESTDIR)$(PREFIX).' || Scripts/after-install '$(PREFIX)' '$(UNITDIR)'
 

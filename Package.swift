@@ -13,6 +13,7 @@ let package = Package(
     .executable(name: "photod-watch", targets: ["photod-watch"]),
     .executable(name: "photod-extract", targets: ["photod-extract"]),
     .executable(name: "photod-image", targets: ["photod-image"]),
+    .executable(name: "photod-video", targets: ["photod-video"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -147,9 +148,13 @@ let package = Package(
         "CDescriptorPassing", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel",
         "WatchRecords",
       ]),
+    .target(
+      name: "PictureDecoding", dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "WatchRecords"]),
     .executableTarget(
-      name: "photod-image",
-      dependencies: ["CDescriptorPassing", "CImageDecoders", "CSandbox", "ImageRecords", "WatchRecords"],
+      name: "photod-image", dependencies: ["CImageDecoders", "CSandbox", "ImageRecords", "PictureDecoding"],
+      exclude: ["COPYING"]),
+    .executableTarget(
+      name: "photod-video", dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
 
     // C
@@ -169,6 +174,14 @@ let package = Package(
     .target(
       name: "CImageDecoders", dependencies: ["CHeif", "CVips"],
       linkerSettings: [.linkedLibrary("jxl"), .linkedLibrary("raw"), .linkedLibrary("vips")]),
+    // The package of libavformat depends on those of libavcodec and libavutil.
+    .systemLibrary(
+      name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev", "libswscale-dev"])]),
+    .target(
+      name: "CVideoDecoder", dependencies: ["CFFmpeg"],
+      linkerSettings: [
+        .linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("swscale"), .linkedLibrary("jpeg"),
+      ]),
 
     // Tests
     .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),

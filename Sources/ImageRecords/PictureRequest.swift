@@ -36,7 +36,7 @@ package enum PictureFormat: UInt8, Hashable, Sendable {
   case png = 2
 }
 
-/// A message of photod to photod-image: one picture of a file. A descriptor that is open for reading comes with its
+/// A message of photod to photod-image or photod-video: one picture of a file. A descriptor that is open for reading comes with its
 /// bytes, and the offset of that descriptor is not moved.
 package struct PictureRequest: Hashable, Sendable {
   /// The name of the file, without its folder.
@@ -51,16 +51,22 @@ package struct PictureRequest: Hashable, Sendable {
   /// The EXIF orientation that the catalog has, 1...8. If it is 0, the orientation in the file is used. Formats that
   /// describe the rotation themselves (HEIC, AVIF, JPEG XL) ignore it.
   package var orientation: UInt8
+  /// The time of a video's frame. After the end, it is the last frame. Nil means the first frame that is not black.
+  /// photod-image ignores it.
+  package var atMilliseconds: UInt64?
   /// A picture with more pixels is refused before it is decoded.
   package var maximumPixels: UInt64
   /// A result with more bytes is refused.
   package var maximumBytes: UInt64
 
   package static let longestContentType = 100
+  /// The latest time of a frame: some 31 years.
+  package static let latestMilliseconds: UInt64 = 1_000_000_000_000
 
   package init(
     name: [UInt8], contentType: String, kind: PictureKind, frame: PictureFrame? = nil,
-    format: PictureFormat = .automatic, orientation: UInt8 = 0, maximumPixels: UInt64, maximumBytes: UInt64
+    format: PictureFormat = .automatic, orientation: UInt8 = 0, atMilliseconds: UInt64? = nil, maximumPixels: UInt64,
+    maximumBytes: UInt64
   ) {
     self.name = name
     self.contentType = contentType
@@ -68,6 +74,7 @@ package struct PictureRequest: Hashable, Sendable {
     self.frame = frame
     self.format = format
     self.orientation = orientation
+    self.atMilliseconds = atMilliseconds
     self.maximumPixels = maximumPixels
     self.maximumBytes = maximumBytes
   }
@@ -85,6 +92,8 @@ package struct PictureRequest: Hashable, Sendable {
     }
     bytes.append(format.rawValue)
     bytes.append(orientation)
+    bytes.append(boolean: atMilliseconds != nil)
+    if let atMilliseconds { bytes.append(integer: atMilliseconds) }
     bytes.append(integer: maximumPixels)
     bytes.append(integer: maximumBytes)
   }
@@ -102,6 +111,11 @@ package struct PictureRequest: Hashable, Sendable {
     format = try reader.choice("a format")
     orientation = try reader.integer("an orientation")
     guard orientation <= 8 else { throw reader.error("orientation \(orientation) is none of EXIF") }
+    if try reader.boolean("whether there is a time") {
+      let time: UInt64 = try reader.integer("a time")
+      guard time <= Self.latestMilliseconds else { throw reader.error("the time \(time) is no time of a video") }
+      atMilliseconds = time
+    }
     maximumPixels = try reader.integer("the most pixels")
     maximumBytes = try reader.integer("the most bytes")
     guard reader.isAtEnd else { throw reader.error("bytes follow a request") }

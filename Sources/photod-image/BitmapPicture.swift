@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import ImageRecords
+import PictureDecoding
 
 /// The picture of a BMP file without compression, for a request.
 struct BitmapPicture {

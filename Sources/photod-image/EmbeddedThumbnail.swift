@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import ImageRecords
+import PictureDecoding
 
 /// The thumbnail of a JPEG, or its larger preview (MPF), for a request.
 struct EmbeddedThumbnail {

@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import ImageRecords
+import PictureDecoding
 
 /// The picture of a HEIC or AVIF file, for a request. The file describes its rotation itself, so the orientations of EXIF
 /// and of the request are not used.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import PictureDecoding
 
 /// The segments of a JPEG before its pixels.
 struct JPEGStructure {

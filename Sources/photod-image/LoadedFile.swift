@@ -2,6 +2,7 @@
 
 import CSandbox
 import Glibc
+import PictureDecoding
 
 /// A file in memory that this process may change. The file itself never changes.
 ///

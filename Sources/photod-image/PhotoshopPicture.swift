@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import ImageRecords
+import PictureDecoding
 
 /// The flattened picture of a Photoshop file, for a request. Photoshop writes it beside the layers, so that other programs
 /// can show it.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import PictureDecoding
+
 /// The formats, as the decoders distinguish them.
 enum PictureContent {
   case jpeg

@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import ImageRecords
+import PictureDecoding
 
 /// Makes the picture of a request.
 struct PictureMaker {

@@ -2,6 +2,7 @@
 
 import CImageDecoders
 import Glibc
+import PictureDecoding
 
 /// The pixels of a decoder.
 final class Pixels {
@@ -48,10 +49,13 @@ final class Pixels {
   /// Scales the pixels, and converts them to sRGB with 8 bits.
   func converted(_ colors: ColorMeaning, to size: PixelSize) throws(PictureError) -> Pixels {
     var content = imagedecoders_pixels()
-    if let mapping = HighDynamicRange(colors.content), self.content.model == IMAGEDECODERS_RGB {
+    if let mapping = colors.highDynamicRange, self.content.model == IMAGEDECODERS_RGB {
       try PictureError.check(
         imagedecoders_scale(&self.content, Int32(size.width), Int32(size.height), &content))
-      return try mapping.map(Pixels(content))
+      let scaled = Pixels(content)
+      let result = try Pixels.allocate(scaled.size, IMAGEDECODERS_RGB)
+      mapping.map(scaled.bytes, bits: Int(content.bits), into: result.bytes)
+      return result
     }
     try PictureError.check(
       imagedecoders_convert(&self.content, &colors.content, Int32(size.width), Int32(size.height), &content))
@@ -73,6 +77,14 @@ final class ColorMeaning {
   init(_ content: imagedecoders_colors) { self.content = content }
 
   deinit { imagedecoders_free(content.profile) }
+
+  /// Nil if libvips converts the colours.
+  var highDynamicRange: HighDynamicRange? {
+    // The profile of a picture in PQ or HLG is an approximation. libvips has one for P3.
+    let isHigh = content.transfer == 16 || content.transfer == 18
+    guard isHigh || (content.profile == nil && content.primaries == 9) else { return nil }
+    return HighDynamicRange(primaries: Int(content.primaries), transfer: Int(content.transfer))
+  }
 
   /// sRGB.
   static var standard: ColorMeaning {

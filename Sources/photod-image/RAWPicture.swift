@@ -3,6 +3,7 @@
 import CImageDecoders
 import Glibc
 import ImageRecords
+import PictureDecoding
 
 /// The picture of a RAW file, for a request.
 struct RAWPicture {

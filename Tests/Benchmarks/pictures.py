@@ -29,6 +29,7 @@ def pictures(setting):
     soon(setting, folder)
     scroll(setting)
     shutil.rmtree(folder)
+    videos(setting)
 
 
 def large_photos(setting, count):
@@ -109,26 +110,10 @@ def made(setting, folder):
     count = setting.options.pictures
 
     def ours():
-        with Library(setting, folder) as library, library.photod.connect() as connection:
-            ids = library.ids(count)
-            began = time.monotonic_ns()
-            left = len(ids)
-            for start in range(0, len(ids), 100):
-                requests = [{"id": index + 1, "assetID": number, "targetWidth": SIZE, "targetHeight": SIZE}
-                            for index, number in enumerate(ids[start : start + 100])]
-                wanted = len(requests)
-                connection.send("MakeImages", more=True, interface=IMAGES, requests=requests)
-                while wanted > 0:
-                    for result in connection.parameters(connection.reply_bytes())["results"]:
-                        if result.get("failure"):
-                            raise RuntimeError(f"no picture: {result}")
-                        wanted -= 1
-                        left -= 1
-                # The call ends with a reply that has no results.
-            seconds = (time.monotonic_ns() - began) / 1e9
-            if left:
-                raise RuntimeError(f"{left} pictures did not come")
-            return {"a second and core": count / seconds / cores, "memory": workers_memory(library.photod)}
+        with Library(setting, folder) as library:
+            seconds = seconds_to_make(library, count)
+            memory = workers_memory(library.photod, "photod-image")
+        return {"a second and core": count / seconds / cores, "memory": memory}
 
     def theirs():
         output = setting.scratch / "output"
@@ -156,8 +141,90 @@ def made(setting, folder):
         "memory of the processes that decode, after that, RSS", middle(rounds[0], "memory") / 1e6, "MB")
 
 
-def workers_memory(photod):
-    return sum(kilobytes(f"/proc/{pid}/status", ["VmRSS"])["VmRSS"] * 1024 for pid in photod.pids()["photod-image"])
+def seconds_to_make(library, count):
+    """Makes one picture of each of so many assets, and returns the time that it took."""
+    with library.photod.connect() as connection:
+        ids = library.ids(count)
+        began = time.monotonic_ns()
+        left = len(ids)
+        for start in range(0, len(ids), 100):
+            requests = [{"id": index + 1, "assetID": number, "targetWidth": SIZE, "targetHeight": SIZE}
+                        for index, number in enumerate(ids[start : start + 100])]
+            wanted = len(requests)
+            connection.send("MakeImages", more=True, interface=IMAGES, requests=requests)
+            while wanted > 0:
+                for result in connection.parameters(connection.reply_bytes())["results"]:
+                    if result.get("failure"):
+                        raise RuntimeError(f"no picture: {result}")
+                    wanted -= 1
+                    left -= 1
+            # The call ends with a reply that has no results.
+        if left:
+            raise RuntimeError(f"{left} pictures did not come")
+        return (time.monotonic_ns() - began) / 1e9
+
+
+def workers_memory(photod, program):
+    return sum(kilobytes(f"/proc/{pid}/status", ["VmRSS"])["VmRSS"] * 1024 for pid in photod.pids()[program])
+
+
+def videos(setting):
+    """Measures pictures of videos a second, beside ffmpeg and ffmpegthumbnailer, which are started for each video."""
+    if not shutil.which("ffmpeg"):
+        print("ffmpeg is not installed: no lines of videos", flush=True)
+        return
+    if not os.access(setting.options.programs / "photod-video", os.X_OK):
+        print("photod-video is missing: no lines of videos", flush=True)
+        return
+    cores = len(os.sched_getaffinity(0))
+    count = setting.options.pictures
+    folder = setting.scratch / "videos"
+    folder.mkdir()
+    run("ffmpeg", "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=30:d=2,noise=alls=12:allf=t",
+        "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "veryfast", folder / "0000.mp4")
+    first = (folder / "0000.mp4").read_bytes()
+    for number in range(1, count):
+        # Each file has other bytes: a box that all readers skip follows.
+        skipped = (16).to_bytes(4, "big") + b"free" + number.to_bytes(8, "big")
+        (folder / f"{number:04}.mp4").write_bytes(first + skipped)
+    output = setting.scratch / "output"
+
+    def ours():
+        with Library(setting, folder) as library:
+            seconds = seconds_to_make(library, count)
+            memory = workers_memory(library.photod, "photod-video")
+        return {"a second and core": count / seconds / cores, "memory": memory}
+
+    def theirs(command):
+        def measure():
+            output.mkdir()
+            began = time.monotonic_ns()
+            shares = [sorted(folder.iterdir())[core::cores] for core in range(cores)]
+            scripts = [" && ".join(command(path, output / f"{path.stem}.jpg") for path in share) for share in shares]
+            processes = [subprocess.Popen(["sh", "-c", script], stderr=subprocess.DEVNULL) for script in scripts]
+            if any([process.wait() for process in processes]):
+                raise RuntimeError("the other program failed")
+            seconds = (time.monotonic_ns() - began) / 1e9
+            shutil.rmtree(output)
+            return {"a second and core": count / seconds / cores}
+        return measure
+
+    others = {"ffmpeg": lambda path, made: f"ffmpeg -v error -nostdin -threads 1 -i '{path}' -frames:v 1"
+              f" -vf scale={SIZE}:-2 -q:v 3 '{made}'"}
+    if shutil.which("ffmpegthumbnailer"):
+        others["ffmpegthumbnailer"] = lambda path, made: f"ffmpegthumbnailer -i '{path}' -o '{made}' -s {SIZE} -t 0"
+    rounds = setting.interleave(
+        "videos", setting.options.rounds, ours, *(theirs(command) for command in others.values()))
+    setting.report.keep("pictures of videos", dict(zip(["photod", *others], rounds)))
+    value = middle(rounds[0], "a second and core")
+    for name, figures in zip(others, rounds[1:]):
+        beside = middle(figures, "a second and core")
+        setting.report.add(
+            f"pictures of {SIZE} pixels from videos of 1920 × 1080, a second and core", value, "pictures/s",
+            beside=(name, beside), targets=[at_least(value, beside, name)])
+    setting.report.add(
+        "memory of the processes that decode videos, after that, RSS", middle(rounds[0], "memory") / 1e6, "MB")
+    shutil.rmtree(folder)
 
 
 def soon(setting, folder):

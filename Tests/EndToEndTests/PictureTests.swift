@@ -5,7 +5,7 @@ import PhotoTestSupport
 import TestTools
 import Testing
 
-/// Pictures of a spawned photod, made by the real photod-image.
+/// Pictures of a spawned photod, made by the real photod-image and photod-video.
 @Suite(.timeLimit(.minutes(10))) struct PictureTests {
   private func thumbnail(_ fixture: DaemonFixture, _ arguments: [String]) async throws -> PhotoctlTests.Result {
     try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, ["thumbnail"] + arguments)
@@ -126,6 +126,53 @@ import Testing
       let result = try await thumbnail(fixture, [fixture.path("a.jpg")])
       #expect(result.status == 69 && result.errors.contains("photod-images"), "\(result.errors)")
       #expect(try await library(fixture).status().state == .live)
+    }
+  }
+
+  @Test func aVideoHasPicturesWithAndWithoutATime() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.copyFolder(Self.gpsPhoto.appendingPathComponent("made"), to: "made")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let video = fixture.path("made/VID_rotated.mp4")
+      let printed = try await thumbnail(fixture, [video, "--size", "128", "--format", "jsonl"])
+      #expect(printed.status == 0, "\(printed.errors)")
+      #expect(printed.text.contains(#""width":96"#) && printed.text.contains(#""height":128"#), "\(printed.text)")
+      let late = try await thumbnail(fixture, [video, "--at", "0.5"])
+      #expect(late.status == 0 && late.text != printed.text, "\(late.errors)")
+      #expect(try await thumbnail(fixture, [video, "--at=-1"]).status == 64)
+      let assets = library(fixture)
+      let id = try #require(try await assets.findAssets(paths: [video])[0])
+      let kept = pictures(fixture)
+      let images = ImageManager(of: assets)
+      let size = ImageSize(width: 128, height: 128)
+      // A process that ended is replaced.
+      let former = try fixture.childProcessIDs(named: "photod-video")
+      #expect(!former.isEmpty)
+      for processID in former { kill(processID, SIGKILL) }
+      let times = ImageRequestOptions(deliveryMode: .highQuality, atSeconds: 1)
+      let timed = try await images.image(for: id, targetSize: size, options: times)
+      #expect(timed.width == 96 && timed.height == 128)
+      #expect(pictures(fixture).count == kept.count + 1, "each time is a picture of its own")
+      // Each after the end is the last frame.
+      for seconds in [100, 1e300] {
+        let end = ImageRequestOptions(deliveryMode: .highQuality, atSeconds: seconds)
+        #expect(try await images.image(for: id, targetSize: size, options: end).height == 128)
+      }
+      images.close()
+    }
+  }
+
+  @Test func withoutPhotodVideoAVideoIsUnsupportedAndThePackageIsNamed() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.copyFolder(Self.gpsPhoto.appendingPathComponent("made"), to: "made")
+      fixture.environment["PHOTOD_VIDEO"] = fixture.directory + "/none"
+      try await fixture.start()
+      try await fixture.synchronize()
+      let video = try await thumbnail(fixture, [fixture.path("made/VID_rotated.mp4")])
+      #expect(video.status == 69 && video.errors.contains("photod-videos"), "\(video.errors)")
+      let photo = try await thumbnail(fixture, [fixture.path("made/IMG_0001.jpg")])
+      #expect(photo.status == 0, "\(photo.errors)")
     }
   }
 

@@ -7,8 +7,8 @@ import WatchRecords
 @Suite struct PictureCodingTests {
   private static let request = PictureRequest(
     name: Array("IMG_1.jpg".utf8), contentType: "image/jpeg", kind: .rendered,
-    frame: PictureFrame(width: 256, height: 65_535, covers: true), format: .png, orientation: 8, maximumPixels: .max,
-    maximumBytes: 1)
+    frame: PictureFrame(width: 256, height: 65_535, covers: true), format: .png, orientation: 8,
+    atMilliseconds: 1_500, maximumPixels: .max, maximumBytes: 1)
 
   private static let replies: [ImageReply] = [
     .begins(contentType: "image/jpeg", width: 1, height: 65_535, byteCount: .max, isDegraded: true),
@@ -31,7 +31,7 @@ import WatchRecords
 
   @Test func requestsSurviveTheirCoding() throws {
     let plain = PictureRequest(name: [], contentType: "", kind: .embedded, maximumPixels: 0, maximumBytes: 0)
-    #expect(plain.frame == nil && plain.format == .automatic && plain.orientation == 0)
+    #expect(plain.frame == nil && plain.format == .automatic && plain.orientation == 0 && plain.atMilliseconds == nil)
     for request in [Self.request, plain] {
       #expect(try PictureRequest(Self.bytes(request)[...]) == request)
     }
@@ -79,6 +79,7 @@ import WatchRecords
       return (try? PictureRequest(Self.bytes(request)[...])) == nil
     }
     #expect(refused { $0.orientation = 9 })
+    #expect(refused { $0.atMilliseconds = PictureRequest.latestMilliseconds + 1 })
     #expect(refused { $0.frame?.width = 0 })
     #expect(refused { $0.frame?.height = 65_536 })
     #expect(refused { $0.contentType = "image/\n" })
@@ -126,7 +127,7 @@ import WatchRecords
       changed[Int.random(in: 0..<changed.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       changed.removeLast(random.once(in: 3) ? Int.random(in: 0..<changed.count, using: &random) : 0)
       guard let request = try? PictureRequest(changed[...]) else { continue }
-      #expect(request.orientation <= 8)
+      #expect(request.orientation <= 8 && request.atMilliseconds ?? 0 <= PictureRequest.latestMilliseconds)
       #expect(request.frame.map { (1...65_535).contains($0.width) && (1...65_535).contains($0.height) } ?? true)
     }
   }

@@ -29,7 +29,7 @@ import Testing
 
   @Test func thePackageIsForTheArchitectureItWasBuiltOn() throws {
     let paragraphs = try ControlParagraph.all(in: Project.text("debian/control"))
-    #expect(paragraphs.map { $0["Source"] ?? $0["Package"] } == ["photod", "photod", "photod-images"])
+    #expect(paragraphs.map { $0["Source"] ?? $0["Package"] } == ["photod", "photod", "photod-images", "photod-videos"])
     for package in paragraphs.dropFirst() {
       #expect(package["Architecture"] == "any")
       #expect(package.list("Depends", separatedBy: ",").contains("${shlibs:Depends}"))
@@ -58,13 +58,13 @@ import Testing
     #expect(
       installed.isSuperset(of: [
         "usr/bin/photod", "usr/bin/photoctl", "usr/libexec/photod/photod-watch", "usr/libexec/photod/photod-extract",
-        "usr/libexec/photod/photod-image",
+        "usr/libexec/photod/photod-image", "usr/libexec/photod/photod-video",
         "usr/lib/systemd/user/photod.service", "usr/lib/systemd/user/photod.socket",
         "usr/share/bash-completion/completions/photoctl", "usr/share/zsh/site-functions/_photoctl",
         "usr/share/fish/vendor_completions.d/photoctl.fish",
         "usr/share/man/man1/photod.1", "usr/share/man/man1/photoctl.1", "usr/share/man/man1/photoctl-query.1",
         "usr/share/doc/photod/LICENSE", "usr/share/doc/photod/COPYING.photod-watch",
-        "usr/share/doc/photod/COPYING.photod-image",
+        "usr/share/doc/photod/COPYING.photod-image", "usr/share/doc/photod/COPYING.photod-video",
         "usr/share/doc/photod/examples/hardening.conf",
       ]))
     #expect(installed.allSatisfy { $0.hasPrefix("usr/") })
@@ -114,9 +114,10 @@ import Testing
     #expect(Set(modules).isDisjoint(with: foreign))
   }
 
-  /// The libraries that libvips and libheif load are GPL in part.
-  @Test func photodImageHasOnlyItselfItsRecordsAndSwift() throws {
-    let program = BuiltPrograms.folder + "/photod-image"
+  /// The libraries that libvips and libheif load are GPL in part, and so are those of FFmpeg.
+  @Test(arguments: ["photod-image", "photod-video"])
+  func decoderHasOnlyItselfItsRecordsAndSwift(_ name: String) throws {
+    let program = BuiltPrograms.folder + "/" + name
     let modules = try Project.run("nm", "--defined-only", program).matches(of: /(?m) \$s(\d+)([A-Za-z_]\w*)$/)
       .compactMap { match in Int(match.1).map { String(match.2.prefix($0)) } }
     #expect(modules.contains("ImageRecords") && modules.contains("WatchRecords"))
@@ -131,7 +132,9 @@ import Testing
     for program in ["photod", "photoctl"] {
       let libraries = try Project.run("readelf", "--dynamic", "--wide", "\(BuiltPrograms.folder)/\(program)")
       #expect(libraries.contains("libc.so"))
-      for library in ["libinotifytools", "libvips", "libheif", "libraw"] { #expect(!libraries.contains(library)) }
+      for library in ["libinotifytools", "libvips", "libheif", "libraw", "libavcodec", "libavformat", "libswscale"] {
+        #expect(!libraries.contains(library))
+      }
     }
   }
 }

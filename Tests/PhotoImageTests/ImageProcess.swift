@@ -5,7 +5,7 @@ import TestTools
 import WatchRecords
 import WorkerProcess
 
-/// A process of the built photod-image, as photod uses it.
+/// A process of a built decoder, as photod uses it.
 final class ImageProcess {
   enum Outcome {
     case picture(contentType: String, width: Int, height: Int, isDegraded: Bool, bytes: [UInt8])
@@ -30,8 +30,8 @@ final class ImageProcess {
   private let child: ChildProcess
   private var frames = ImageStream.assembler()
 
-  init() throws {
-    child = try ChildProcess(executable: BuiltPrograms.path("photod-image"))
+  init(_ program: String = "photod-image") throws {
+    child = try ChildProcess(executable: BuiltPrograms.path(program))
     try send(ImageStream.greeting, [])
   }
 
@@ -83,12 +83,14 @@ extension PictureRequest {
   /// A request of a test.
   static func test(
     _ kind: PictureKind = .rendered, size: UInt32? = 256, covers: Bool = false, format: PictureFormat = .automatic,
-    contentType: String = "", orientation: UInt8 = 0, maximumPixels: UInt64 = 300_000_000,
+    contentType: String = "", orientation: UInt8 = 0, atMilliseconds: UInt64? = nil,
+    maximumPixels: UInt64 = 300_000_000,
     maximumBytes: UInt64 = 1 << 28
   ) -> PictureRequest {
     PictureRequest(
       name: [], contentType: contentType, kind: kind,
       frame: size.map { PictureFrame(width: $0, height: $0, covers: covers) }, format: format,
-      orientation: orientation, maximumPixels: maximumPixels, maximumBytes: maximumBytes)
+      orientation: orientation, atMilliseconds: atMilliseconds, maximumPixels: maximumPixels, maximumBytes: maximumBytes
+    )
   }
 }

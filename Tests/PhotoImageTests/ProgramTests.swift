@@ -2,11 +2,15 @@ import Foundation
 import TestTools
 import Testing
 
-/// The program photod-image, started by hand.
+/// The programs photod-image and photod-video, started by hand.
 @Suite struct ProgramTests {
-  private func run(_ arguments: [String]) throws -> (output: String, errors: String, status: Int32) {
+  private static let programs = ["photod-image", "photod-video"]
+
+  private func run(_ program: String, _ arguments: [String]) throws -> (
+    output: String, errors: String, status: Int32
+  ) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod-image"))
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(program))
     process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
@@ -20,8 +24,8 @@ import Testing
   }
 
   /// Threads are possible, processes are not. clone3(2) does not exist, so that the C library uses clone(2).
-  @Test func decoderHasOnlyTheRightToReadAndToBeginThreads() throws {
-    let (_, list, status) = try run(["--test-sandbox"])
+  @Test(arguments: programs) func decoderHasOnlyTheRightToReadAndToBeginThreads(_ program: String) throws {
+    let (_, list, status) = try run(program, ["--test-sandbox"])
     #expect(status == 0)
     let lines = list.split(separator: "\n")
     #expect(lines.count == 29, "each forbidden thing is tried once")
@@ -35,24 +39,42 @@ import Testing
     let folder = try TemporaryFolder("image")
     let (input, output) = (folder.path + "/a.bmp", folder.path + "/a.jpg")
     try Data(MadeFiles.bitmap(64, 32) { _, _ in [10, 200, 30] }).write(to: URL(fileURLWithPath: input))
-    let (_, errors, status) = try run(["--picture", input, "--output", output, "--size", "32"])
+    let (_, errors, status) = try run("photod-image", ["--picture", input, "--output", output, "--size", "32"])
     #expect(status == 0 && errors.isEmpty, "\(errors)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).starts(with: [0xFF, 0xD8, 0xFF]))
-    let (_, reason, failed) = try run(["--picture", input, "--output", output, "--embedded"])
+    let (_, reason, failed) = try run("photod-image", ["--picture", input, "--output", output, "--embedded"])
     #expect(failed == 65 && reason.contains("noEmbeddedPicture"), "\(reason)")
   }
 
   @Test func formatsAreListed() throws {
-    let lines = try run(["--formats"]).output.split(separator: "\n")
+    let lines = try run("photod-image", ["--formats"]).output.split(separator: "\n")
     for format in ["image/jpeg", "image/png", "image/webp", "image/tiff", "image/heic", "image/avif"] {
       #expect(lines.contains { $0 == format }, "\(format)")
     }
+    let videos = try run("photod-video", ["--formats"]).output.split(separator: "\n")
+    for format in ["video/mp4", "video/quicktime", "video/x-matroska", "video/webm", "video/mp2t", "video/x-msvideo"] {
+      #expect(videos.contains { $0 == format }, "\(format)")
+    }
   }
 
-  @Test func programIsNotStartedByHand() throws {
+  @Test func oneFrameIsMadeByHand() throws {
+    let folder = try TemporaryFolder("image")
+    let output = folder.path + "/a.jpg"
+    let (_, errors, status) = try run(
+      "photod-video", ["--picture", Fixtures.rotatedVideo, "--output", output, "--size", "32", "--at", "0.5"])
+    #expect(status == 0 && errors.isEmpty, "\(errors)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: output)).starts(with: [0xFF, 0xD8, 0xFF]))
+    let (_, reason, failed) = try run("photod-video", ["--picture", output, "--output", output])
+    #expect(failed == 65 && reason.contains("unsupported"), "\(reason)")
+  }
+
+  @Test(arguments: programs) func programIsNotStartedByHand(_ program: String) throws {
     for arguments in [[], ["--fd", "99"], ["--fd", "x"], ["--picture", "a"], ["--what"]] {
-      let (_, errors, status) = try run(arguments)
-      #expect(status == 1 && errors.contains("usage: photod-image"), "\(arguments): \(errors)")
+      let (_, errors, status) = try run(program, arguments)
+      #expect(status == 1 && errors.contains("usage: \(program)"), "\(arguments): \(errors)")
     }
+    let time = ["--picture", "a", "--output", "b", "--at"]
+    for seconds in ["-1", "x", "inf"] { #expect(try run(program, time + [seconds]).errors.contains("usage")) }
+    #expect(try run("photod-image", time + ["1"]).errors.contains("usage"), "a photo has no time")
   }
 }

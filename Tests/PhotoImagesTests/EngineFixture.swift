@@ -37,7 +37,7 @@ final class EngineFixture: Sendable {
     self.assets = assets
     self.folder = try folder ?? TemporaryFolder("images")
     var configuration = ImageConfiguration(
-      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, executable: { "" }, workers: workers,
+      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, workers: workers,
       logger: Logger(label: "test"))
     configuration.clock = clock.clock
     configuration.sharedThumbnails = isSharing.map { [folder = self.folder] in

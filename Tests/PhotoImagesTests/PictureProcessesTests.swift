@@ -21,7 +21,7 @@ import WorkerProcess
     deadline: Duration = .seconds(20), longestIdleness: Duration = .seconds(30)
   ) -> PictureProcesses {
     PictureProcesses(
-      executable: { [path] in path },
+      program: .test(path),
       limits: PictureProcesses.Limits(deadline: deadline, longestIdleness: longestIdleness),
       logger: Logger(label: "test"))
   }
@@ -94,9 +94,11 @@ import WorkerProcess
     try await eventually("no process") { processes.processIDs.isEmpty }
   }
 
-  @Test func missingProgramNamesItsPackage() {
-    let processes = PictureProcesses(
-      executable: { throw WorkerError("photod-image is not there") }, logger: Logger(label: "test"))
+  @Test(arguments: [(PictureProgram.image, "photod-images"), (.video, "photod-videos")])
+  func missingProgramNamesItsPackage(_ program: PictureProgram, _ package: String) {
+    var program = program
+    program.executable = { throw WorkerError("it is not there") }
+    let processes = PictureProcesses(program: program, logger: Logger(label: "test"))
     guard
       case .unavailable(.unsupported, let message) = processes.make(
         PictureRequest(name: [], contentType: "", kind: .rendered, maximumPixels: 1, maximumBytes: 1), from: 0)
@@ -104,11 +106,11 @@ import WorkerProcess
       Issue.record("it is available")
       return
     }
-    #expect(message.contains("photod-images"))
+    #expect(message.contains(package) && message.contains(program.name))
   }
 
   @Test func programThatDoesNotStartBlamesNoFile() {
-    let processes = PictureProcesses(executable: { "/bin/false" }, logger: Logger(label: "test"))
+    let processes = PictureProcesses(program: .test("/bin/false"), logger: Logger(label: "test"))
     #expect(make("a", by: processes) == "unsupported, not blamed")
     #expect(make("a", by: processes) == "unsupported, not blamed")
   }

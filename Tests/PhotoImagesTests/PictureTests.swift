@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ImageRecords
 import TestTools
 import Testing
 
@@ -271,5 +272,51 @@ struct PictureTests {
     #expect(fixture.maker.rendered.map(\.orientation) == [0, 6, 0])
     options.resource = 3
     #expect(try await fixture.picture(1, options, in: session, as: 4).failure == .unreadable)
+  }
+
+  /// A time is part of the name of a kept picture, and only of a video.
+  @Test func eachTimeOfAVideoIsAPictureOfItsOwn() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    fixture.assets.change(1) { asset in
+      asset.mediaType = .video
+      asset.files[0].contentType = "video/mp4"
+    }
+    let session = try fixture.session()
+    func picture(_ id: Int64, at seconds: Double?, as number: Int64) async throws {
+      var options = ImageOptions.thumbnail
+      options.atSeconds = seconds
+      #expect(try await fixture.picture(id, options, in: session, as: number).picture != nil)
+    }
+    for (number, seconds) in [nil, 0, 1.5, 1.5004, 1e300, nil].enumerated() {
+      try await picture(1, at: seconds, as: Int64(number) + 1)
+    }
+    let latest = PictureRequest.latestMilliseconds
+    #expect(fixture.maker.rendered.map(\.atMilliseconds) == [nil, 0, 1_500, latest])
+    #expect(fixture.keptFiles.count == 4)
+    try await picture(2, at: 1, as: 10)
+    try await picture(2, at: 2, as: 11)
+    #expect(fixture.maker.rendered.count == 5 && fixture.maker.rendered.last?.atMilliseconds == nil)
+  }
+
+  /// The asset of a Live Photo is a photo, and one of its files is a video.
+  @Test func videoOfALivePhotoIsDecodedAsAVideo() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.assets.change(1) { asset in
+      asset.files.append(
+        ImageFile(
+          index: 1, path: Array("/photos/1.mov".utf8), contentType: "video/quicktime", byteCount: 9, kind: .pairedVideo)
+      )
+    }
+    let session = try fixture.session()
+    var options = ImageOptions.thumbnail
+    options.atSeconds = 0.5
+    _ = try await fixture.picture(1, options, in: session, as: 1)
+    options.resource = 1
+    _ = try await fixture.picture(1, options, in: session, as: 2)
+    let requests = fixture.maker.rendered
+    #expect(requests.map(\.contentType) == ["image/jpeg", "video/quicktime"])
+    #expect(requests.map(\.atMilliseconds) == [nil, 500])
   }
 }

@@ -61,10 +61,10 @@ struct RealDecoderTests {
     try #require(!paths.isEmpty)
     count = paths.count
     processes = PictureProcesses(
-      executable: { BuiltPrograms.path("photod-image") }, limits: .init(deadline: .seconds(3)),
+      program: .test(BuiltPrograms.path("photod-image")), limits: .init(deadline: .seconds(3)),
       logger: Logger(label: "test"))
     let configuration = ImageConfiguration(
-      cacheDirectory: folder.path, executable: { "" }, workers: 2, logger: Logger(label: "test"))
+      cacheDirectory: folder.path, workers: 2, logger: Logger(label: "test"))
     engine = ImageEngine(configuration: configuration, assets: Photos(paths), maker: processes)
     session = try engine.openSession(client: ImageClient(process: "viewer"), wantsData: false)
   }

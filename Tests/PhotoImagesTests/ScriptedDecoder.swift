@@ -1,5 +1,15 @@
 import Glibc
+import PhotoImages
 import TestTools
+
+extension PictureProgram {
+  /// photod-image at this path.
+  static func test(_ path: String) -> PictureProgram {
+    var program = PictureProgram.image
+    program.executable = { path }
+    return program
+  }
+}
 
 /// A stand-in for photod-image that handles some files badly. The name of a file tells how:
 ///
@@ -39,7 +49,7 @@ enum ScriptedDecoder {
     connection = socket.socket(fileno=3)
     parent = os.getppid()
     folder = os.path.dirname(os.path.abspath(__file__))
-    connection.sendall(b'photodi\x01')
+    connection.sendall(b'photodi\x02')
     data, descriptors = b'', []
     def need(count):
       global data

@@ -148,6 +148,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .unreadable: "Open the file in another program to see whether it is damaged."
     // The message names the package if it is missing.
     case .unsupported where message.contains("photod-images"): "Install the package photod-images, and try again."
+    case .unsupported where message.contains("photod-videos"): "Install the package photod-videos, and try again."
     case .unsupported: "Convert the file to a more common format, such as JPEG, TIFF or PNG."
     case .tooLarge: "Request another file of the asset, such as a JPEG beside a RAW."
     case .storageFull: "Make room on the disk that holds the cache."

@@ -143,7 +143,6 @@ extension ServingLibrary {
     let engine = ImageEngine(
       configuration: ImageConfiguration(
         cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize,
-        executable: { try HelperProgram.image.find() },
         sharedThumbnails: configuration.thumbnailFolder.map {
           SharedThumbnailConfiguration(
             folder: $0, isWriting: configuration.sharesThumbnails, version: Daemon.version)

@@ -6,9 +6,8 @@ package struct ImageConfiguration: Sendable {
   package var cacheDirectory: String
   /// The most bytes of kept pictures. Pictures that were sent in the last 60 s, or that caching sets hold, stay.
   package var maximumBytes: Int64 = 2 << 30
-  /// Finds photod-image. It throws if the program is not installed. A program that is installed later is found without
-  /// a restart of photod.
-  package var executable: @Sendable () throws -> String
+  package var imageProgram = PictureProgram.image
+  package var videoProgram = PictureProgram.video
   /// How many pictures are decoded at a time.
   package var workers: Int
   /// A picture with more pixels is refused.
@@ -20,13 +19,12 @@ package struct ImageConfiguration: Sendable {
   package var clock = ImageClock.monotonic()
 
   package init(
-    cacheDirectory: String, maximumBytes: Int64 = 2 << 30, executable: @escaping @Sendable () throws -> String,
+    cacheDirectory: String, maximumBytes: Int64 = 2 << 30,
     workers: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
     sharedThumbnails: SharedThumbnailConfiguration? = nil, logger: Logger
   ) {
     self.cacheDirectory = cacheDirectory
     self.maximumBytes = maximumBytes
-    self.executable = executable
     self.workers = workers
     self.sharedThumbnails = sharedThumbnails
     self.logger = logger

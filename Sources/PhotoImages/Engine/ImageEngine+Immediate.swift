@@ -179,6 +179,7 @@ extension ImageEngine {
     return PictureRequest(
       name: Array(plan.file.name.prefix(255)), contentType: plan.file.contentType, kind: kind, frame: frame,
       format: plan.work.isPNG ? .png : .automatic, orientation: (1...8).contains(orientation) ? UInt8(orientation) : 0,
+      atMilliseconds: plan.work.milliseconds.map { UInt64(clamping: $0) },
       maximumPixels: UInt64(max(0, configuration.maximumPixels)), maximumBytes: UInt64(maximumBytes))
   }
 

@@ -17,7 +17,7 @@ extension ImageEngine {
   private static let cachingPauseTime: UInt32 = 30
   /// The bytes of a picture that caching makes: about those of 512 pixels.
   private static let usualBytes: Int64 = 24 << 10
-  /// The largest picture that is received from photod-image.
+  /// The largest picture that is received from a decoder.
   private static let mostBytesOfPicture = 128 << 20
 
   /// Members of caching sets whose files are on shares and get no turn. After so many, the thread waits for a turn.

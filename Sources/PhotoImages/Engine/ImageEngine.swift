@@ -90,7 +90,8 @@ package final class ImageEngine: Sendable {
   package convenience init(configuration: ImageConfiguration, assets: any ImageAssets) {
     self.init(
       configuration: configuration, assets: assets,
-      maker: PictureProcesses(executable: configuration.executable, logger: configuration.logger))
+      maker: PictureDecoders(
+        images: configuration.imageProgram, videos: configuration.videoProgram, logger: configuration.logger))
   }
 
   init(configuration: ImageConfiguration, assets: any ImageAssets, maker: any PictureMaker) {

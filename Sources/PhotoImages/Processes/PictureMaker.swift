@@ -17,7 +17,7 @@ enum PictureMaking: Sendable {
   case failed(PictureFailure, message: String)
   /// The file is to blame: it ended the decoder twice, or took too long.
   case blamed(String)
-  /// The file is not to blame. For example, photod-image is not installed.
+  /// The file is not to blame. For example, the decoder is not installed.
   case unavailable(PictureFailureKind, String)
 }
 

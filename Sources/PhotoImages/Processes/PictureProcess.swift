@@ -5,7 +5,7 @@ import Logging
 import WatchRecords
 import WorkerProcess
 
-/// One running photod-image. It is used by one thread at a time, so its variables need no lock.
+/// One running process of a program that decodes pictures. It is used by one thread at a time, so its variables need no lock.
 final class PictureProcess: @unchecked Sendable {
   enum Outcome {
     case picture(MadePicture)
@@ -16,6 +16,8 @@ final class PictureProcess: @unchecked Sendable {
     case broken(String)
   }
 
+  /// The name of the program.
+  private let name: String
   private let child: ChildProcess
   private let logger: Logger
   private var frames = ImageStream.assembler()
@@ -23,7 +25,8 @@ final class PictureProcess: @unchecked Sendable {
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
   /// - Throws: `WorkerError`.
-  init(executable: String, logger: Logger) throws {
+  init(_ name: String, executable: String, logger: Logger) throws {
+    self.name = name
     child = try ChildProcess(executable: executable)
     self.logger = logger
   }
@@ -93,7 +96,7 @@ final class PictureProcess: @unchecked Sendable {
     case ended(Outcome)
   }
 
-  /// photod-image is not trusted: a picture must be as large as its request allows. One pixel may come from rounding.
+  /// The program is not trusted: a picture must be as large as its request allows. One pixel may come from rounding.
   private static func isInside(_ width: UInt32, _ height: UInt32, _ frame: PictureFrame?) -> Bool {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else { return false }
     guard let frame else { return true }
@@ -189,6 +192,8 @@ final class PictureProcess: @unchecked Sendable {
     let count = read(child.standardError, &bytes, bytes.count)
     guard count > 0 else { return }
     let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").prefix(5)
-    for line in lines { logger.warning("photod-image says", metadata: ["line": "\(line.prefix(500))"]) }
+    for line in lines {
+      logger.warning("a decoder says", metadata: ["program": "\(name)", "line": "\(line.prefix(500))"])
+    }
   }
 }

@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import WorkerProcess
 
-/// The processes of photod-image. They are started when they are needed, and ended when they were idle for 30 s.
+/// The processes of one program that decodes pictures. They are started when they are needed, and ended when they were idle for 30 s.
 ///
 /// Each caller uses one process, so there are as many as threads that call ``make(_:from:)``.
 ///
@@ -35,19 +35,18 @@ final class PictureProcesses: PictureMaker {
   }
 
   private static let pauseAfterFailedStart = Duration.seconds(2)
-  private static let place = "photod-image"
   /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
   private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
 
-  private let executable: @Sendable () throws -> String
+  private let program: PictureProgram
   private let limits: Limits
   private let logger: Logger
   private let slots = ProcessSlots()
   private let state = Mutex(State())
   private let cleanup = DispatchQueue(label: "photod.picture-cleanup")
 
-  init(executable: @escaping @Sendable () throws -> String, limits: Limits = Limits(), logger: Logger) {
-    self.executable = executable
+  init(program: PictureProgram, limits: Limits = Limits(), logger: Logger) {
+    self.program = program
     self.limits = limits
     self.logger = logger
   }
@@ -95,17 +94,18 @@ final class PictureProcesses: PictureMaker {
   /// - Returns: nil if the file is to be tried once more.
   private func judge(_ reason: String, _ end: String, _ process: PictureProcess, isSecondTry: Bool) -> PictureMaking? {
     guard !isEnding else { return Self.stopping }
-    logger.notice("photod-image failed", metadata: ["reason": "\(reason)", "end": "\(end)"])
+    logger.notice(
+      "a decoder failed", metadata: ["program": "\(program.name)", "reason": "\(reason)", "end": "\(end)"])
     guard process.hasGreeted else {
-      let problem = "photod-image does not start (\(reason): \(end)); its lines in the log of photod have the reason"
+      let problem = "\(program.name) does not start (\(reason): \(end)); its lines in the log of photod have the reason"
       state.withLock { $0.failedStart = (problem, SuspendingClock().now + Self.pauseAfterFailedStart) }
       return .unavailable(.unsupported, problem)
     }
     guard isSecondTry else { return nil }
     guard !Self.endsFromOutside.contains(end) else {
-      return .unavailable(.unreadable, "photod-image ended (\(reason): \(end))")
+      return .unavailable(.unreadable, "\(program.name) ended (\(reason): \(end))")
     }
-    return .blamed("decoding it ended photod-image twice (\(reason): \(end)); the file may be damaged")
+    return .blamed("decoding it ended \(program.name) twice (\(reason): \(end)); the file may be damaged")
   }
 
   /// Ends a process whose file takes too long.
@@ -113,16 +113,16 @@ final class PictureProcesses: PictureMaker {
     let state = process.processState
     let end = discard(process, isKilled: true)
     let time = limits.deadline.components.seconds
-    logger.notice("photod-image took too long", metadata: ["seconds": "\(time)"])
+    logger.notice("a decoder took too long", metadata: ["program": "\(program.name)", "seconds": "\(time)"])
     guard !isEnding else { return Self.stopping }
     guard process.hasGreeted else {
-      return .unavailable(.unsupported, "photod-image does not start within \(time) s")
+      return .unavailable(.unsupported, "\(program.name) does not start within \(time) s")
     }
     guard end != nil, state != UInt8(ascii: "D") else {
       return .unavailable(.unavailable, "its disk does not answer within \(time) s")
     }
     guard state != UInt8(ascii: "T"), state != UInt8(ascii: "t") else {
-      return .unavailable(.unreadable, "photod-image was stopped by a signal for \(time) s")
+      return .unavailable(.unreadable, "\(program.name) was stopped by a signal for \(time) s")
     }
     return .blamed("the decoder took longer than \(time) s")
   }
@@ -155,13 +155,14 @@ final class PictureProcesses: PictureMaker {
     }
     let path: String
     do {
-      path = try executable()
+      path = try program.executable()
     } catch {
       return .unavailable(
-        .unsupported, "pictures need the program photod-image, which the package photod-images installs (\(error))")
+        .unsupported,
+        "\(program.product) need the program \(program.name), which the package \(program.package) installs (\(error))")
     }
     do {
-      let process = try PictureProcess(executable: path, logger: logger)
+      let process = try PictureProcess(program.name, executable: path, logger: logger)
       let isLate = state.withLock { state in
         if !state.isEnding { state.busy.insert(process.processID) }
         return state.isEnding
@@ -170,7 +171,7 @@ final class PictureProcesses: PictureMaker {
         discard(process, isKilled: true)
         return .unavailable(.unavailable, "photod is stopping")
       }
-      logger.debug("photod-image started", metadata: ["pid": "\(process.processID)"])
+      logger.debug("a decoder started", metadata: ["program": "\(program.name)", "pid": "\(process.processID)"])
       return .process(process)
     } catch {
       return .unavailable(.unsupported, "\(error)")
@@ -194,7 +195,7 @@ final class PictureProcesses: PictureMaker {
   private func discard(_ process: PictureProcess, isKilled: Bool) -> String? {
     state.withLock { _ = $0.busy.remove(process.processID) }
     let end = process.end(isKilled: isKilled)
-    if end == nil, slots.take(Self.place, maximum: .max) { slots.abandon(process.processID, Self.place) }
+    if end == nil, slots.take(program.name, maximum: .max) { slots.abandon(process.processID, program.name) }
     return end
   }
 

@@ -1,3 +1,5 @@
+import ImageRecords
+
 /// The picture of an asset that a request needs.
 struct PicturePlan: Sendable {
   /// Equal work has equal keys.
@@ -34,7 +36,12 @@ struct PicturePlan: Sendable {
     work = WorkKey(
       assetID: asset.id, revision: PictureHash.revision(asset.revision), file: index,
       target: PictureTarget(options, pixelSize: known), isPNG: options.format == .png,
-      milliseconds: isMoving ? options.atSeconds.flatMap { Int64(exactly: ($0 * 1000).rounded()) } : nil)
+      milliseconds: isMoving ? options.atSeconds.map(Self.milliseconds) : nil)
+  }
+
+  /// After the end of a video, each time means the last frame.
+  private static func milliseconds(_ seconds: Double) -> Int64 {
+    Int64((min(max(seconds, 0), Double(PictureRequest.latestMilliseconds / 1000)) * 1000).rounded())
   }
 
   func key(_ target: PictureTarget) -> PictureKey {

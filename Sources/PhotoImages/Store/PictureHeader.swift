@@ -1,4 +1,4 @@
-/// The size of a JPEG or PNG that photod-image has made.
+/// The size of a JPEG or PNG that a decoder has made.
 ///
 /// Its bytes have no metadata, so the size is in the first 4 KiB.
 struct PictureHeader: Hashable, Sendable {

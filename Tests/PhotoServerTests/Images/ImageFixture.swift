@@ -71,7 +71,7 @@ final class ImageFixture: Sendable {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     engine = ImageEngine(
       configuration: ImageConfiguration(
-        cacheDirectory: folder.path + "/pictures", executable: { "" }, workers: 1, logger: logger),
+        cacheDirectory: folder.path + "/pictures", workers: 1, logger: logger),
       assets: assets, maker: maker)
   }
 

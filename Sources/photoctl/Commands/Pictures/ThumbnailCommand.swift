@@ -21,6 +21,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl thumbnail 42
         photoctl thumbnail IMG_0001.jpg --size 1024 --output /tmp/pictures
+        photoctl thumbnail MVI_0001.mp4 --at 2.5
         photoctl query --keyword sea --format paths | photoctl thumbnail -
       """)
 
@@ -30,6 +31,12 @@ struct ThumbnailCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "The longer side in pixels, 1 to 16384 (default: 256). A smaller photo keeps its size.", valueName: "pixels"))
   var size: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The time of a video's frame (default: the first frame that is not black). Photos have none.",
+      valueName: "seconds"))
+  var at: Double?
 
   @Option(
     help: ArgumentHelp("Copy the pictures into this folder.", valueName: "dir"), completion: .directory)
@@ -45,6 +52,9 @@ struct ThumbnailCommand: AsyncParsableCommand {
   func validate() throws {
     if let size, !(1...16_384).contains(size) {
       throw ValidationError("--size is \(size); it must be 1 to 16384 pixels.")
+    }
+    if let at, !(at >= 0 && at.isFinite) {
+      throw ValidationError("--at is \(at); it must be the seconds since the start of the video.")
     }
     if overwrite, output == nil { throw ValidationError("--overwrite needs --output.") }
   }
@@ -93,7 +103,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
   ) async throws -> [(AssetID, Result<AssetImage, PhotoLibraryError>)] {
     let side = size ?? 256
     var results: [Result<AssetImage, PhotoLibraryError>?] = Array(repeating: nil, count: ids.count)
-    let options = ImageRequestOptions(deliveryMode: .highQuality, resizeMode: .exact)
+    let options = ImageRequestOptions(deliveryMode: .highQuality, resizeMode: .exact, atSeconds: at)
     let replies = ImageManager.makeImages(
       ids, of: library, targetSize: ImageSize(width: side, height: side), options: options)
     for try await reply in replies {

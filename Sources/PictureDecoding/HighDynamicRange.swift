@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CImageDecoders
 import Glibc
 
-/// Maps colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and the primaries of BT.2020.
+/// Maps colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and the primaries of BT.2020 and P3.
 ///
 /// The values become light in which 1 is the reference white of BT.2408 (203 cd/m²). HLG is shown as on a display of
 /// 1,000 cd/m² (system gamma 1.2). The largest of red, green and blue decides by how much a pixel is darkened, so that
 /// its hue stays. It is kept up to 0.8. Above, 0.8 + 0.2 (1 − exp(−(x − 0.8) / 0.2)) approaches white.
-struct HighDynamicRange {
+package struct HighDynamicRange {
   private enum Curve { case standard, perceptualQuantizer, hybridLogGamma }
 
   private let curve: Curve
   /// The rows of the matrix to the primaries of BT.709.
   private let matrix: [Float]
 
-  /// - Returns: nil if an ICC profile, or sRGB, describes the colours.
-  init?(_ colors: imagedecoders_colors) {
-    switch colors.transfer {
+  /// - Parameters:
+  ///   - primaries: the primaries of H.273.
+  ///   - transfer: the transfer characteristics of H.273.
+  /// - Returns: nil if the colours are shown as sRGB without a change: they are neither PQ nor HLG, and their primaries
+  ///   are not wide.
+  package init?(primaries: Int, transfer: Int) {
+    switch transfer {
     case 16: curve = .perceptualQuantizer
     case 18: curve = .hybridLogGamma
     default:
-      guard colors.profile == nil, colors.primaries == 9 else { return nil }
+      guard [9, 11, 12].contains(primaries) else { return nil }
       curve = .standard
     }
     matrix =
-      switch colors.primaries {
+      switch primaries {
       case 11, 12: [1.2249, -0.2247, 0, -0.0420, 1.0419, 0, -0.0197, -0.0786, 1.0979]
       case 1: [1, 0, 0, 0, 1, 0, 0, 0, 1]
       default: [1.6605, -0.5876, -0.0728, -0.1246, 1.1329, -0.0083, -0.0182, -0.1006, 1.1187]
       }
   }
 
-  /// - Parameter pixels: RGB with any number of bits.
-  /// - Returns: RGB with 8 bits.
-  func map(_ pixels: Pixels) throws(PictureError) -> Pixels {
-    let result = try Pixels.allocate(pixels.size, IMAGEDECODERS_RGB)
-    let bits = Int(pixels.content.bits)
+  /// - Parameters:
+  ///   - source: RGB with this many bits. More than 8 are stored in 16, the lower byte first.
+  ///   - target: RGB with 8 bits. It has as many values as the source.
+  package func map(
+    _ source: UnsafeMutableBufferPointer<UInt8>, bits: Int, into target: UnsafeMutableBufferPointer<UInt8>
+  ) {
     let most = 1 << bits - 1
     let light = (0...most).map { linear(Float($0) / Float(most)) }
     let encoded = (0...4095).map { UInt8((Self.encode(Float($0) / 4095) * 255).rounded()) }
-    let (source, target) = (pixels.bytes, result.bytes)
     func value(_ index: Int) -> Float {
       guard bits > 8 else { return light[Int(source[index])] }
       return light[min(most, Int(source[2 * index]) | Int(source[2 * index + 1]) << 8)]
@@ -63,7 +66,6 @@ struct HighDynamicRange {
       target[3 * pixel + 1] = encoded[min(4095, Int(mapped.1 * scale * 4095))]
       target[3 * pixel + 2] = encoded[min(4095, Int(mapped.2 * scale * 4095))]
     }
-    return result
   }
 
   private func linear(_ value: Float) -> Float {

@@ -7,11 +7,17 @@ import WatchRecords
 
 /// Makes one picture for a person. The file is decoded by another process of this program, which has no rights.
 struct PictureCommand {
-  let path: String
-  let output: String
+  /// The name of the program.
+  let program: String
+  var path = ""
+  var output = ""
   /// The longer side, in pixels. Nil means the picture's own size.
-  let size: UInt32?
-  let isEmbedded: Bool
+  var size: UInt32?
+  /// The time of a video's frame.
+  var atMilliseconds: UInt64?
+  var isEmbedded = false
+
+  init(program: String) { self.program = program }
 
   /// - Returns: the exit status: 0 if the picture was made, 65 if the file gives none (EX_DATAERR).
   func run() throws(StartError) -> Int32 {
@@ -50,7 +56,7 @@ struct PictureCommand {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, socket, 3)
-    let arguments: [String] = ["photod-image", "--fd", "3"]
+    let arguments: [String] = [program, "--fd", "3"]
     var words = arguments.map { strdup($0) }
     defer { for word in words { free(word) } }
     words.append(nil)
@@ -67,7 +73,7 @@ struct PictureCommand {
     let frame = size.map { PictureFrame(width: $0, height: $0) }
     let request = PictureRequest(
       name: name, contentType: Self.contentType(name), kind: isEmbedded ? .embedded : .rendered, frame: frame,
-      maximumPixels: 300_000_000, maximumBytes: 1 << 30)
+      atMilliseconds: atMilliseconds, maximumPixels: 300_000_000, maximumBytes: 1 << 30)
     var outgoing = ImageStream.greeting
     ImageStream.append(request, to: &outgoing)
     guard descriptorpassing_send(socket, outgoing, outgoing.count, [descriptor], 1) == outgoing.count else {

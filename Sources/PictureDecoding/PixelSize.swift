@@ -3,23 +3,23 @@
 import ImageRecords
 
 /// Width and height of a picture, in pixels.
-struct PixelSize: Equatable {
-  var width: Int
-  var height: Int
+package struct PixelSize: Equatable {
+  package var width: Int
+  package var height: Int
 
-  init(_ width: Int, _ height: Int) {
+  package init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
   }
 
-  var longerSide: Int { max(width, height) }
-  var aspect: Double { Double(width) / Double(height) }
+  package var longerSide: Int { max(width, height) }
+  package var aspect: Double { Double(width) / Double(height) }
 
   /// The size after a rotation by this EXIF orientation. It is also the size before.
-  func rotated(_ orientation: Int) -> PixelSize { orientation > 4 ? PixelSize(height, width) : self }
+  package func rotated(_ orientation: Int) -> PixelSize { orientation > 4 ? PixelSize(height, width) : self }
 
   /// The size at which an upright picture of this size is shown. Nothing is enlarged.
-  func scaled(to frame: PictureFrame?) -> PixelSize {
+  package func scaled(to frame: PictureFrame?) -> PixelSize {
     guard let frame else { return self }
     let (across, down) = (Double(frame.width) / Double(width), Double(frame.height) / Double(height))
     let scale = frame.covers ? max(across, down) : min(across, down)
@@ -31,13 +31,13 @@ struct PixelSize: Equatable {
   }
 
   /// Whether both have the same shape, within this relative difference.
-  func hasShape(of other: PixelSize, within tolerance: Double) -> Bool {
+  package func hasShape(of other: PixelSize, within tolerance: Double) -> Bool {
     let ratio = aspect / other.aspect
     return ratio < 1 + tolerance && 1 / ratio < 1 + tolerance
   }
 
   /// - Throws: `tooLarge` if there are more pixels than the request allows.
-  func check(_ request: PictureRequest) throws(PictureError) {
+  package func check(_ request: PictureRequest) throws(PictureError) {
     guard width > 0, height > 0 else { throw PictureError(.unreadable, "the picture is empty") }
     let (product, overflows) = UInt64(width).multipliedReportingOverflow(by: UInt64(height))
     guard !overflows, product <= request.maximumPixels else {

@@ -12,13 +12,17 @@ final class ImageServer {
   private static let longestDecode: UInt32 = 20
 
   private let socket: Int32
+  private let program: DecoderProgram
   private var frames = ImageStream.assembler()
   /// The descriptors that came with requests which are not decoded yet.
   private var descriptors: [Int32] = []
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   private var outgoing = ImageStream.greeting
 
-  init(socket: Int32) { self.socket = socket }
+  init(socket: Int32, program: DecoderProgram) {
+    self.socket = socket
+    self.program = program
+  }
 
   /// Works until photod closes its end of the socket.
   /// - Returns: the exit status.
@@ -32,7 +36,7 @@ final class ImageServer {
     } catch ServerEnd.closed {
       return 0
     } catch {
-      complain("photod-image: \(error)")
+      complain("\(program.name): \(error)")
       return 1
     }
   }
@@ -56,7 +60,7 @@ final class ImageServer {
     alarm(Self.longestDecode)
     let made: MadePicture
     do throws(PictureError) {
-      made = try PictureMaker(request: request, descriptor: descriptor).make()
+      made = try program.make(request, descriptor)
       alarm(0)
     } catch {
       alarm(0)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// How a decoder was called.
+enum Invocation {
+  /// photod started it. The socket to photod is this descriptor.
+  case server(socket: Int32)
+  /// A person wants one picture.
+  case picture(PictureCommand)
+  /// A test wants to see what the sandbox forbids.
+  case sandboxTest
+  /// A person wants to know which formats can be decoded.
+  case formats
+
+  static func usage(of program: DecoderProgram) -> String {
+    let time = program.readsVideos ? " [--at SECONDS]" : ""
+    return """
+      usage: \(program.name) [--fd N | --picture PATH --output FILE [--size N]\(time) [--embedded] | --test-sandbox | \
+      --formats]; photod starts it, and N is one end of a socket pair; --picture makes one picture
+      """
+  }
+
+  init(_ arguments: [String], of program: DecoderProgram) throws(StartError) {
+    let wrong = StartError(message: Self.usage(of: program))
+    switch (arguments.count, arguments.dropFirst().first) {
+    case (1, _): self = .server(socket: 3)
+    case (2, "--test-sandbox"): self = .sandboxTest
+    case (2, "--formats"): self = .formats
+    case (3, "--fd"):
+      guard let number = Int32(arguments[2]), number >= 0 else { throw wrong }
+      self = .server(socket: number)
+    case (_, "--picture"): self = .picture(try Self.picture(arguments, program, wrong))
+    default: throw wrong
+    }
+  }
+
+  private static func picture(
+    _ arguments: [String], _ program: DecoderProgram, _ wrong: StartError
+  ) throws(StartError) -> PictureCommand {
+    var command = PictureCommand(program: program.name)
+    var rest = arguments.dropFirst()
+    while let option = rest.popFirst() {
+      switch option {
+      case "--picture": command.path = rest.popFirst() ?? ""
+      case "--output": command.output = rest.popFirst() ?? ""
+      case "--embedded": command.isEmbedded = true
+      case "--size":
+        guard let number = rest.popFirst().flatMap({ UInt32($0) }), (1...65_535).contains(number) else { throw wrong }
+        command.size = number
+      case "--at" where program.readsVideos:
+        guard let seconds = rest.popFirst().flatMap({ Double($0) }), (0...1e9).contains(seconds) else { throw wrong }
+        command.atMilliseconds = UInt64((seconds * 1000).rounded())
+      default: throw wrong
+      }
+    }
+    guard !command.path.isEmpty, !command.output.isEmpty else { throw wrong }
+    return command
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ImageRecords
+
+/// An encoded picture without any metadata.
+package struct MadePicture {
+  package enum Format {
+    case png
+    /// - quality: 1...100
+    case jpeg(quality: Int32)
+  }
+
+  /// At most this many pixels on each side, because JPEG has no more.
+  private static let longestSide = 65_535
+
+  package let contentType: String
+  package let size: PixelSize
+  package let isDegraded: Bool
+  package let bytes: [UInt8]
+
+  /// - encode: encodes the picture.
+  /// - Throws: `tooLarge` if the picture can't be encoded, or has more bytes than the request allows.
+  package init(
+    size: PixelSize, isTransparent: Bool, isDegraded: Bool = false, for request: PictureRequest,
+    encode: (Format) throws(PictureError) -> [UInt8]
+  ) throws(PictureError) {
+    guard size.longerSide <= Self.longestSide else {
+      throw PictureError(.tooLarge, "a picture of \(size.width) × \(size.height) pixels can't be encoded")
+    }
+    let isPNG = request.format == .png || (request.format == .automatic && isTransparent)
+    // Small pictures have no details that the better quality would keep.
+    bytes = try encode(isPNG ? .png : .jpeg(quality: size.longerSide <= 512 ? 85 : 88))
+    guard UInt64(bytes.count) <= request.maximumBytes else {
+      throw PictureError(
+        .tooLarge, "the encoded picture has \(bytes.count) bytes, and at most \(request.maximumBytes) are allowed")
+    }
+    contentType = isPNG ? "image/png" : "image/jpeg"
+    self.size = size
+    self.isDegraded = isDegraded
+  }
+}

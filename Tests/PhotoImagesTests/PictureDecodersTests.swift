@@ -1,0 +1,60 @@
+import Glibc
+import ImageRecords
+import Logging
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// The program that each file goes to.
+@Suite(.enabled(if: ScriptedDecoder.hasPython, "/usr/bin/python3 is not installed")) struct PictureDecodersTests {
+  private let folder: TemporaryFolder
+  private let decoders: PictureDecoders
+
+  init() throws {
+    folder = try TemporaryFolder("decoders")
+    // photod-image is missing here, and photod-video works.
+    var videos = PictureProgram.video
+    videos.executable = { [path = try ScriptedDecoder.install(in: folder.path)] in path }
+    decoders = PictureDecoders(images: .test("/bin/none"), videos: videos, logger: Logger(label: "test"))
+  }
+
+  private func make(_ contentType: String, _ kind: PictureKind = .rendered) -> PictureMaking {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let request = PictureRequest(
+      name: Array("file".utf8), contentType: contentType, kind: kind, frame: PictureFrame(width: 256, height: 256),
+      maximumPixels: 1 << 30, maximumBytes: 1 << 30)
+    return decoders.make(request, from: descriptor)
+  }
+
+  @Test(arguments: ["video/mp4", "video/quicktime", "video/x-matroska"]) func videoGoesToPhotodVideo(_ type: String) {
+    defer { decoders.shutDown() }
+    guard case .picture(let picture) = make(type) else {
+      Issue.record("there is no picture")
+      return
+    }
+    #expect(picture.header.size == ImageFrame(width: 60, height: 40))
+    guard case .failed(.noEmbeddedPicture, _) = make(type, .embedded) else {
+      Issue.record("the cover picture of a video was made")
+      return
+    }
+  }
+
+  @Test(arguments: ["image/jpeg", "image/gif", "image/x-raw-cr2", ""]) func otherFilesGoToPhotodImage(_ type: String) {
+    defer { decoders.shutDown() }
+    guard case .unavailable(.unsupported, let message) = make(type) else {
+      Issue.record("photod-image is not there")
+      return
+    }
+    #expect(message.contains("/bin/none"))
+  }
+
+  @Test func soundHasNoPicture() {
+    guard case .failed(.unreadable, let message) = make("audio/mp4") else {
+      Issue.record("a sound recording has a picture")
+      return
+    }
+    #expect(message.contains("sound"))
+  }
+}
