@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import weakref
 from collections.abc import Iterator, Mapping
@@ -69,9 +70,9 @@ class _Client(varlink.Client):  # type: ignore[misc]
 class Connection:
     """One connection with one call, or one stream, at a time."""
 
-    def __init__(self, handler: _Handler, socket: Any, socket_path: str):
+    def __init__(self, handler: _Handler, connected: socket.socket, socket_path: str):
         self._handler = handler
-        self._socket = socket
+        self._socket = connected
         self._path = socket_path
         self._reading = threading.Lock()
         self._is_closed = False
@@ -109,7 +110,7 @@ class Connection:
         """Ends the call or stream. Another thread may do so, too."""
         self._is_closed = True
         try:
-            self._socket.shutdown(2)
+            self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # photod has closed it, or it was closed before.
         # A thread that reads still uses the number of the descriptor, and closes it when it ends.
@@ -141,22 +142,20 @@ class Connections:
 
     def open(self, interface: str) -> Connection:
         """Makes a connection. The first one for an interface reads its definition from photod."""
+        connected = socket.socket(socket.AF_UNIX)
         try:
-            socket = self._client.open_connection()
-        except OSError as error:
-            raise translated(error, self.socket_path) from None
-        try:
+            connected.connect(self.socket_path)
             with self._lock:
                 is_known = interface in self._interfaces
             if not is_known:
-                service = self._client.open("org.varlink.service", connection=socket)
+                service = self._client.open("org.varlink.service", connection=connected)
                 text = service.GetInterfaceDescription(interface)["description"]
                 with self._lock:
                     self._client.add_interface(_Interface(text))
                     self._interfaces.add(interface)
-            return Connection(self._client.open(interface, connection=socket), socket, self.socket_path)
+            return Connection(self._client.open(interface, connection=connected), connected, self.socket_path)
         except BaseException as error:
-            socket.close()
+            connected.close()
             raise translated(error, self.socket_path) from None
 
     def call(self, interface: str, method: str, parameters: Mapping[str, Any], once: bool = False) -> dict[str, Any]:

@@ -248,6 +248,7 @@ _CLASSES: dict[str, type[PhotodError]] = {
     "NoSuchImage": SnapshotExpired,
     "NoSuchSession": SnapshotExpired,
     "ReadExpired": SnapshotExpired,
+    "DuplicateRequest": InvalidParameter,
     "TooManyRequests": TooManyImageRequests,
     "TooManySessions": TooManyImageRequests,
     "MethodNotFound": MethodMissing,
