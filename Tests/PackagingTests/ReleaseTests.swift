@@ -4,7 +4,10 @@ import Testing
 /// Runs `Scripts/release` on a copy of the files that it changes.
 @Suite struct ReleaseTests {
   private struct Copy {
-    static let paths = ["Scripts/release", "Sources/PhotoModel/Release.swift", "debian/changelog", "CHANGELOG.md"]
+    static let paths = [
+      "Scripts/release", "Sources/PhotoModel/Release.swift", "debian/changelog", "CHANGELOG.md",
+      "Sources/python/photod/__init__.py",
+    ]
     let folder: URL
 
     static func with(_ body: (Copy) throws -> Void) throws {
@@ -43,6 +46,7 @@ import Testing
       let (code, message) = try copy.release("9.10.11", "2031-02-03")
       #expect(code == 0, "\(message)")
       #expect(try copy.text("Sources/PhotoModel/Release.swift").contains(#"static let version = "9.10.11""#))
+      #expect(try copy.text("Sources/python/photod/__init__.py").contains("\n__version__ = \"9.10.11\"\n"))
       let package = try copy.text("debian/changelog")
       #expect(package.hasPrefix("photod (9.10.11-1) unstable; urgency=medium\n\n  * "))
       #expect(
