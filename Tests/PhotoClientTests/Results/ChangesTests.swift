@@ -183,7 +183,7 @@ import Varlink
 
   /// Observes one list by scripted replies to Observe.
   private func changes(
-    of ids: [AssetID], _ observe: @escaping ScriptedDaemon.Answer,
+    of ids: [AssetID], observe: @escaping ScriptedDaemon.Answer,
     _ body: @Sendable (FetchResult, LibraryChanges) async throws -> Void
   ) async throws {
     var answers = ScriptedList(ids).answers
@@ -208,13 +208,11 @@ import Varlink
   @Test(arguments: Observation.Reload.allCases)
   func aReloadIsNoIncrementalChange(reload: Observation.Reload) async throws {
     guard reload != .notWanted else { return }
-    try await changes(
-      of: [1, 2],
-      { call in
-        try await call.replyContinuing(Self.list([7, 8, 9], "l.1.4", reload: reload))
-        try await Self.forever()
-      }
-    ) { result, changes in
+    let observe: ScriptedDaemon.Answer = { call in
+      try await call.replyContinuing(Self.list([7, 8, 9], "l.1.4", reload: reload))
+      try await Self.forever()
+    }
+    try await changes(of: [1, 2], observe: observe) { result, changes in
       var iterator = changes.makeAsyncIterator()
       let change = try #require(await iterator.next())
       let details = try #require(change.details(for: result))
@@ -226,23 +224,21 @@ import Varlink
 
   @Test func aListThatDiffersFromThatOfPhotodIsReloaded() async throws {
     let calls = Atomic(0)
-    try await changes(
-      of: [1, 2],
-      { call in
-        if calls.add(1, ordering: .relaxed).newValue == 1 {
-          try await call.replyContinuing(
-            ObserveReply(
-              observation: Observation(
-                token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "00036800000ae692",
-                details: FetchResultChangeDetails(
-                  countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)]))))
-        } else {
-          #expect(try call.parameters(ObserveRequest.self).since == nil)
-          try await call.replyContinuing(Self.list([2, 3], "l.1.3"))
-        }
-        try await Self.forever()
+    let observe: ScriptedDaemon.Answer = { call in
+      if calls.add(1, ordering: .relaxed).newValue == 1 {
+        try await call.replyContinuing(
+          ObserveReply(
+            observation: Observation(
+              token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "00036800000ae692",
+              details: FetchResultChangeDetails(
+                countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)]))))
+      } else {
+        #expect(try call.parameters(ObserveRequest.self).since == nil)
+        try await call.replyContinuing(Self.list([2, 3], "l.1.3"))
       }
-    ) { result, changes in
+      try await Self.forever()
+    }
+    try await changes(of: [1, 2], observe: observe) { result, changes in
       var iterator = changes.makeAsyncIterator()
       let details = try #require(await iterator.next()?.details(for: result))
       #expect(details.reloadReason == .digestMismatch)
