@@ -98,6 +98,9 @@ public struct FetchResultReplica: Hashable, Sendable {
     return .details(details)
   }
 
+  /// Forgets the pages of a list whose connection was lost before it was complete.
+  mutating func dropUnfinishedList() { pages = nil }
+
   private mutating func take(_ page: [AssetID], of observation: Observation) throws(OutOfStep) -> Step {
     var list: Pages
     if let pages, observation.offset != 0 {
