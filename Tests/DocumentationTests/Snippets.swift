@@ -3,45 +3,53 @@ import PhotoClient
 // The listings of the articles are here so that they are compiled. ExampleTests compares both.
 
 private protocol Table {
-  func reload(_ ids: [AssetID])
-  func update(_ ids: [AssetID], by details: FetchResultChangeDetails)
+  func reload()
+  func reload(at positions: RangeSet<Int>)
+  func update(removing removed: RangeSet<Int>, inserting inserted: RangeSet<Int>, moving moves: [Move])
 }
 
-private protocol Sidebar {
-  func reload(_ albums: [AssetCollection])
-  func update(_ albums: [AssetCollection], by details: FetchResultChangeDetails)
-}
-
-private func followFavorites(_ table: some Table, _ sidebar: some Sidebar) async throws {
+private func followFavorites(_ table: some Table, _ photo: Asset) async throws {
   let library = PhotoLibrary(clientName: "slideshow")
   let options = FetchOptions(collection: "smart:favorites", predicate: "camera.model CONTAINS 'X-T'")
-  for try await page in library.fetch(options) {
-    for asset in page.assets where asset.available {
-      print(asset.id, asset.resources[0].path)
+  var favorites = try await library.fetchAssets(with: options)
+  print(favorites.count, "photos")
+  for photo in try await favorites.objects(at: favorites.indices.prefix(100)) {
+    if let photo, photo.available { print(photo.id, photo.resources[0].path) }
+  }
+
+  for await change in library.changes(for: [favorites]) {
+    guard let details = change.details(for: favorites) else { continue }
+    favorites = details.after
+    if details.hasIncrementalChanges {
+      table.update(removing: details.removedIndexes, inserting: details.insertedIndexes, moving: details.moves)
+      table.reload(at: details.changedIndexes)
+    } else {
+      table.reload()
     }
   }
+
+  var albums = try await library.fetchAssetCollections()
+  for await change in library.changes(for: [albums]) {
+    guard let details = change.details(for: albums) else { continue }
+    albums = details.after
+    for album in details.changedObjects { print(album.title, album.count) }
+  }
+
+  var trip: CollectionPlaceholder?
+  let performed = try await library.performChanges { changes in
+    changes.edit(photo) { $0.isFavorite = true }
+    trip = changes.createAlbum(title: "Trip", assets: [photo.id])
+  }
+  if let trip { print("committed at", performed.token, "with the album", performed[trip]) }
 
   var replica = FetchResultReplica()
   for try await observation in library.observe(options) {
     switch try replica.apply(observation) {
-    case .list: table.reload(replica.ids)
-    case .details(let details): table.update(replica.ids, by: details)
+    case .list: print(replica.ids)
+    case .details(let details): print(details)
     case .partOfList, .unchanged, .stale: break
     }
   }
-
-  var albums = CollectionListReplica()
-  for try await observation in library.observeCollections() {
-    switch try albums.apply(observation) {
-    case .list: sidebar.reload(albums.collections)
-    case .details(let details): sidebar.update(albums.collections, by: details)
-    case .partOfList: break
-    }
-  }
-
-  let edit = ChangeRequest(editAsset: .init(ids: replica.ids, isFavorite: true))
-  let result = try await library.performChanges([edit])
-  print("committed at", result.token)
 
   do {
     let status = try await library.status()

@@ -21,10 +21,10 @@ public struct AssetCollectionChangeRequest: Hashable, Sendable {
   /// An edit of an album of the user.
   public init(for album: AssetCollection) { self.init(for: album.id) }
 
-  /// Adds assets at the end. Those that the album has already move there.
+  /// Adds assets at the end. If the album has one of them already, it moves there.
   public mutating func addAssets(_ ids: [AssetID]) { insertAssets(ids, before: nil) }
 
-  /// Adds assets before another one, in this order. Those that the album has already move there.
+  /// Adds assets before another one, in this order. If the album has one of them already, it moves there.
   ///
   /// - Parameter other: an asset of the album; nil for the end.
   public mutating func insertAssets(_ ids: [AssetID], before other: AssetID?) {
@@ -35,7 +35,7 @@ public struct AssetCollectionChangeRequest: Hashable, Sendable {
   /// Moves assets before another one, in this order. It is the same as ``insertAssets(_:before:)``.
   public mutating func moveAssets(_ ids: [AssetID], before other: AssetID?) { insertAssets(ids, before: other) }
 
-  /// Removes assets. Those that the album does not have make no difference.
+  /// Removes assets. If the album does not have one of them, nothing happens to it.
   public mutating func removeAssets(_ ids: [AssetID]) {
     guard !ids.isEmpty else { return }
     steps.append(ChangeRequest.EditAlbum(id: id, removeAssetIDs: ids))

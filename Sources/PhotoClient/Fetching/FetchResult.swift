@@ -18,8 +18,8 @@ import Synchronization
 /// direction of the accesses is loaded in advance. Results that follow each other share at most 2,000 loaded assets, so
 /// memory is bounded.
 ///
-/// The first ids are there when the fetch returns. Those of a long list arrive behind them, and an access to an id that has
-/// not arrived waits for it.
+/// The first ids are there when the fetch returns. If the list is long, the others arrive behind them. An access to an id
+/// that has not arrived waits for it.
 ///
 /// An asset is as it was when its page was loaded, which may be later than the snapshot. An asset that was deleted since
 /// the snapshot is `nil`, and no other asset takes its place.
@@ -102,7 +102,7 @@ public struct FetchResult: Sendable {
 
   /// The assets at these positions, parallel to them; `nil` for each that was deleted since the snapshot.
   ///
-  /// Use it for what a screen shows. ``enumerate(in:)`` reads a whole list.
+  /// Use it for the assets on a screen. ``enumerate(in:)`` reads a whole list.
   ///
   /// - Complexity: O(k) for k positions, with a call for each 100 that are not loaded.
   public func objects(at range: Range<Int>) async throws -> [Asset?] {
@@ -171,7 +171,7 @@ final class SnapshotIDs: Sendable {
   func arrived(_ range: Range<Int>) -> [AssetID]? { ids.arrived(range) }
   func ids(_ range: Range<Int>) async throws -> [AssetID] { try await ids.ids(range) }
   func all() async throws -> [AssetID] { try await ids.all(count) }
-  /// All ids of a snapshot that came with a change. Those of a fetch may still be arriving.
+  /// All ids, or nil if some are still arriving. The ids of a snapshot that came with a change are complete.
   var complete: [AssetID]? { ids.complete }
 }
 

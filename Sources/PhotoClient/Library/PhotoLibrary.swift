@@ -276,6 +276,7 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - The daemon itself
 
+  /// The state of photod: its folders, the work that is pending, and warnings with their remedies.
   public func status() async throws -> LibraryStatus {
     try await call("Status", VarlinkEmpty(), returning: StatusReply.self).status
   }

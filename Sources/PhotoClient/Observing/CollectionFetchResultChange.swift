@@ -37,7 +37,7 @@ public struct CollectionFetchResultChange: Sendable {
 
   /// - Parameters:
   ///   - updated: collections that changed in between, even if they are as before.
-  ///   - existing: all collections of the library, by which deleted ones are told from those that only left the list; nil
+  ///   - existing: all collections of the library, to distinguish deleted ones from others that only left the list; nil
   ///     if they are not known.
   /// - Returns: nil if nothing changed.
   init?(

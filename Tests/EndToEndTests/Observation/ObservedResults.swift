@@ -39,7 +39,7 @@ final class ObservedResults: Sendable {
         guard let details = change.details(for: collections[index]) else { continue }
         #expect(
           try details.details.applied(to: collections[index].map(Self.element)) == details.after.map(Self.element))
-        // What does not change stays equal.
+        // The other collections stay equal.
         let changed = Set(details.changedObjects.map(\.id)).union(details.insertedObjects.map(\.id))
         let known = Dictionary(uniqueKeysWithValues: collections[index].map { ($0.id, $0) })
         for collection in details.after where !changed.contains(collection.id) {

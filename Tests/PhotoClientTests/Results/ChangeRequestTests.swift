@@ -40,7 +40,7 @@ struct ChangeRequestTests {
         let smart = changes.createSmartAlbum(title: "Best", query: SmartAlbumQuery(predicate: "rating > 3"))
         changes.moveCollection(smart.id, to: folder.id, before: album.id)
         changes.deleteCollection(42)
-        // An edit of nothing is no request.
+        // This edit changes nothing, so no request is made of it.
         changes.edit([9]) { _ in }
         made = [folder, album, smart]
       }

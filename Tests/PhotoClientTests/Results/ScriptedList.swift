@@ -17,11 +17,11 @@ final class ScriptedList: Sendable {
     var missing: Set<AssetID> = []
     /// Assets with a later revision.
     var revised: Set<AssetID> = []
-    /// The lists by token, with what led to each.
+    /// The lists by token, each with the assets that its commit touched.
     var past: [Past] = []
     /// The ids of each GetAssets.
     var batches: [[AssetID]] = []
-    /// What each Observe sent as `since`.
+    /// The `since` of each Observe.
     var resumed: [String?] = []
     var changed = PendingValue<Void>()
   }
@@ -35,7 +35,7 @@ final class ScriptedList: Sendable {
   /// The number of ids in the first page of FetchIDs. The rest waits for ``restOfIDs``.
   let firstPage: Int
   let restOfIDs = PendingValue<Void>()
-  /// What GetAssets waits for.
+  /// GetAssets waits for it.
   let assets = PendingValue<Void>()
 
   init(_ ids: [AssetID], firstPage: Int = .max, holdsAssets: Bool = false) {
