@@ -29,12 +29,23 @@ static int64_t now(void) {
 
 // MARK: Decoding
 
+/// If the video does not describe its colours, the container may.
+static void describe_colors(struct videodecoder *video) {
+  AVFrame *frame = video->frame;
+  AVCodecParameters *parameters = video->stream->codecpar;
+  if (frame->color_primaries == AVCOL_PRI_UNSPECIFIED) frame->color_primaries = parameters->color_primaries;
+  if (frame->color_trc == AVCOL_TRC_UNSPECIFIED) frame->color_trc = parameters->color_trc;
+  if (frame->colorspace == AVCOL_SPC_UNSPECIFIED) frame->colorspace = parameters->color_space;
+  if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) frame->color_range = parameters->color_range;
+}
+
 /// Decodes the next frame. Damaged parts are skipped.
 /// Returns 0, or AVERROR_EOF after the last frame, or AVERROR(ENOMEM), or AVERROR(EINVAL) if a frame was refused.
 static int decode(struct videodecoder *video) {
   video->has_read = 1;
   for (int failures = 0; failures < MOST_FAILURES;) {
     int error = avcodec_receive_frame(video->codec, video->frame);
+    if (error == 0) describe_colors(video);
     if (error == 0 || error == AVERROR_EOF || error == AVERROR(ENOMEM)) return error;
     if (video->refused_width) return AVERROR(EINVAL);
     if (error != AVERROR(EAGAIN)) {
@@ -157,8 +168,8 @@ static double bright_value(const AVFrame *frame) {
 static double brightness(const AVFrame *frame) {
   enum { GRID = 96 };
   const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
-  // A bitmap of hardware can't be read. It does not occur, because no hardware is used.
-  if (!format || format->flags & AV_PIX_FMT_FLAG_HWACCEL) return 1;
+  // No camera writes pixels that can't be read like this.
+  if (!format || format->flags & AV_PIX_FMT_FLAG_HWACCEL || format->comp[0].depth > 16) return 1;
   int is_palette = format->flags & AV_PIX_FMT_FLAG_PAL;
   int is_rgb = is_palette || format->flags & AV_PIX_FMT_FLAG_RGB;
   int components = is_rgb ? 3 : 1;
@@ -224,29 +235,21 @@ static int orientation_of(const int32_t *matrix) {
   return b >= 0 ? (c >= 0 ? 5 : 6) : (c >= 0 ? 8 : 7);
 }
 
+/// The display matrix of the container, else that of the video. NULL if there is none.
 static const int32_t *display_matrix(struct videodecoder *video) {
-  AVFrameSideData *of_frame = av_frame_get_side_data(video->found, AV_FRAME_DATA_DISPLAYMATRIX);
-  if (of_frame && of_frame->size >= 9 * sizeof(int32_t)) return (const int32_t *)of_frame->data;
+  enum { BYTES = 9 * sizeof(int32_t) };
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
   AVCodecParameters *parameters = video->stream->codecpar;
   const AVPacketSideData *data = av_packet_side_data_get(
       parameters->coded_side_data, parameters->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
-  return data && data->size >= 9 * sizeof(int32_t) ? (const int32_t *)data->data : NULL;
+  if (data && data->size >= BYTES) return (const int32_t *)data->data;
 #else
   size_t size = 0;
   const uint8_t *data = av_stream_get_side_data(video->stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-  return data && size >= 9 * sizeof(int32_t) ? (const int32_t *)data : NULL;
+  if (data && size >= BYTES) return (const int32_t *)data;
 #endif
-}
-
-/// If the video does not describe its colours, the container may.
-static void describe_colors(struct videodecoder *video) {
-  AVFrame *frame = video->found;
-  AVCodecParameters *parameters = video->stream->codecpar;
-  if (frame->color_primaries == AVCOL_PRI_UNSPECIFIED) frame->color_primaries = parameters->color_primaries;
-  if (frame->color_trc == AVCOL_TRC_UNSPECIFIED) frame->color_trc = parameters->color_trc;
-  if (frame->colorspace == AVCOL_SPC_UNSPECIFIED) frame->colorspace = parameters->color_space;
-  if (frame->color_range == AVCOL_RANGE_UNSPECIFIED) frame->color_range = parameters->color_range;
+  AVFrameSideData *of_frame = av_frame_get_side_data(video->found, AV_FRAME_DATA_DISPLAYMATRIX);
+  return of_frame && of_frame->size >= BYTES ? (const int32_t *)of_frame->data : NULL;
 }
 
 enum videodecoder_result videodecoder_find(
@@ -266,7 +269,6 @@ enum videodecoder_result videodecoder_find(
   // Not every decoder asks for the memory of its frames.
   enum videodecoder_result allowed = videodecoder_check_size(video, frame->width, frame->height);
   if (allowed != VIDEODECODER_DONE) return allowed;
-  describe_colors(video);
   AVRational sample = av_guess_sample_aspect_ratio(video->format, video->stream, frame);
   double aspect = sample.num > 0 && sample.den > 0 ? av_q2d(sample) : 1;
   // No camera has samples of such a shape, so the value is damaged.

@@ -116,6 +116,10 @@ import Varlink
     #expect(PhotoLibraryError.noImage(kind: .unsupported, message: missing).remedy.contains("photod-images"))
     let variant = "a BMP with 4 bits and compression 2 is not supported"
     #expect(PhotoLibraryError.noImage(kind: .unsupported, message: variant).remedy.contains("Convert the file"))
+    let video = "pictures of videos need the program photod-video, which the package photod-videos installs"
+    #expect(PhotoLibraryError.noImage(kind: .unsupported, message: video).remedy.contains("photod-videos"))
+    let codec = "FFmpeg has no decoder for the video's format (unknown)"
+    #expect(PhotoLibraryError.noImage(kind: .unsupported, message: codec).remedy.contains("H.264"))
   }
 
   @Test func cancellingTheTaskCancelsTheRequest() async throws {

@@ -160,6 +160,8 @@ extension PhotoLibraryError: CustomStringConvertible {
     // The message names the package if it is missing.
     case .unsupported where message.contains("photod-images"): "Install the package photod-images, and try again."
     case .unsupported where message.contains("photod-videos"): "Install the package photod-videos, and try again."
+    case .unsupported where message.contains("video"):
+      "Convert the file to a more common format, such as MP4 with H.264."
     case .unsupported: "Convert the file to a more common format, such as JPEG, TIFF or PNG."
     case .tooLarge: "Request another file of the asset, such as a JPEG beside a RAW."
     case .storageFull: "Make room on the disk that holds the cache."

@@ -61,3 +61,17 @@ exposureIsAtMostSix() {
   exposed 6.0
 }
 check exposureIsAtMostSix
+
+# The decoders keep within the restrictions of the unit.
+makePictures() {
+  cp "$(a_photo)" "$HOME/Pictures/picture.jpg"
+  cp "$here/VID_rotated.mp4" "$HOME/Pictures/film.mp4"
+  photoctl sync
+  photoctl thumbnail "$HOME/Pictures/picture.jpg" "$HOME/Pictures/film.mp4" --size "$1"
+  rm "$HOME/Pictures/picture.jpg" "$HOME/Pictures/film.mp4"
+}
+
+picturesAreMadeUnderTheUnit() {
+  makePictures 100
+}
+check picturesAreMadeUnderTheUnit

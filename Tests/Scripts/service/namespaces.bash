@@ -33,5 +33,10 @@ worksInNamespaces() {
 }
 check worksInNamespaces
 
+picturesAreMadeInNamespaces() {
+  makePictures 200
+}
+check picturesAreMadeInNamespaces
+
 rm -f "$units/photod.service.d/hardening.conf"
 systemctl --user daemon-reload
