@@ -38,5 +38,19 @@ picturesAreMadeInNamespaces() {
 }
 check picturesAreMadeInNamespaces
 
+thumbnails() { find "$HOME/.cache/thumbnails" -name '*.png' | grep .; }
+sharesThumbnailsInNamespaces() {
+  begin=$(mark)
+  echo 'share-thumbnails = true' >>"$configuration"
+  systemctl --user reload photod.service
+  photoctl thumbnail "$(a_photo)"
+  eventually thumbnails
+  [ "$(stat -c %a "$HOME/.cache/thumbnails")" = 700 ]
+  sed -i '$d' "$configuration"
+  systemctl --user reload photod.service
+  [ -z "$(journalctl --user -q -u photod.service -p warning --since "@$begin")" ]
+}
+check sharesThumbnailsInNamespaces
+
 rm -f "$units/photod.service.d/hardening.conf"
 systemctl --user daemon-reload
