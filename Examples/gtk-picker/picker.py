@@ -144,6 +144,7 @@ class Window(Gtk.ApplicationWindow):
         header.pack_start(cancel)
         header.pack_end(self.choose_button)
         self.set_titlebar(header)
+        self.set_focus(self.grid)
         keys = Gtk.EventControllerKey(propagation_phase=Gtk.PropagationPhase.CAPTURE)
         keys.connect("key-pressed", self.press)
         self.add_controller(keys)

@@ -110,7 +110,7 @@ class FetchResultChangeDetails(Record):
         """
         leaving, filled = self._steps(len(before))
         arrivals = self._arrivals(before)
-        return [ListModelEdit(range_.start, range_.count, ()) for range_ in reversed(leaving)] + [
+        return [ListModelEdit(range_.start, range_.count, []) for range_ in reversed(leaving)] + [
             ListModelEdit(range_.start, 0, [arrivals[position] for position in range(range_.start, range_.end)])
             for range_ in filled
         ]
