@@ -169,7 +169,7 @@ class ImageManager:
         size: the frame in pixels; None for the picture's own size.
         on_image, on_failure: are called with each result on a thread of the manager. They must return soon, and must
             not wait for a thread that cancels a request. A program with a main loop passes the result on to it, as by
-            GLib.idle_add.
+            GLib.idle_add. The first call may come before the caller has stored the value that this returns.
         """
         return self._session.request(_request(asset_id, size, content_mode, options), on_image, on_failure)
 
