@@ -31,7 +31,7 @@ struct PythonPackageTests {
 
   @Test(.enabled("no Python has venv, setuptools and wheel") { try await pythonWithBackend() != nil })
   func pipInstallsThePackageWithoutANetwork() async throws {
-    try await run("test_package.InstallTests", interpreter: #require(await Self.pythonWithBackend()))
+    try await run("test_package.InstallTests", interpreter: Self.pythonWithBackend())
   }
 
   @Test(.enabled("Python can't get the package mypy from PyPI") { try await PythonClient.mypyPackage() != nil })
@@ -50,7 +50,7 @@ struct PythonPackageTests {
 
   @Test(.enabled("PyGObject with GTK 4, Xvfb or xdotool is missing") { try await pythonWithGTK() != nil })
   func pickerShowsTheLibraryInAWindow() async throws {
-    try await run("test_picker", interpreter: #require(await Self.pythonWithGTK()))
+    try await run("test_picker", interpreter: Self.pythonWithGTK())
   }
 
   private func run(_ module: String, packages: [String] = [], interpreter: String? = PythonClient.executable)

@@ -85,9 +85,12 @@ class Connection:
             except varlink.VarlinkError as error:
                 raise translated(error, self._path) from None
             except BaseException as error:
-                self._socket.close()
                 self._is_closed = True
                 raise translated(error, self._path) from None
+            finally:
+                # It is also closed if another thread has called close() meanwhile.
+                if self._is_closed:
+                    self._socket.close()
 
     def stream(self, method: str, parameters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Calls a method with `more`. The replies end without an exception when a thread closes the connection."""
