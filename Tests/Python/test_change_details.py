@@ -36,8 +36,8 @@ def kept_order(sequence):
     for index, value in enumerate(sequence):
         length = bisect.bisect_left(tails, value)
         before.append(tail_indexes[length - 1] if length else None)
-        tails[length:length + 1] = [value]
-        tail_indexes[length:length + 1] = [index]
+        tails[length : length + 1] = [value]
+        tail_indexes[length : length + 1] = [index]
     kept = []
     index = tail_indexes[-1] if tail_indexes else None
     while index is not None:
@@ -57,9 +57,7 @@ def reference(before, after, touched, deleted=()):
         "countBefore": len(before),
         "countAfter": len(after),
         "removedBefore": ranges(index for index, id in enumerate(before) if id not in position_after),
-        "deletedBefore": ranges(
-            index for index, id in enumerate(before) if id not in position_after and id in deleted
-        ),
+        "deletedBefore": ranges(index for index, id in enumerate(before) if id not in position_after and id in deleted),
         "insertedAfter": ranges(inserted),
         "insertedIDs": [after[index] for index in inserted],
         "changedBefore": ranges(i for i, id in enumerate(before) if id in touched and id in position_after),

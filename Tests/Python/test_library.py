@@ -72,7 +72,9 @@ class LibraryTests(unittest.TestCase):
         [data] = self.library.user_data(ids[2:])
         self.assertEqual((data.title, data.rating, set(data.added_keywords)), ("Trevi", 5, {"rome", "sea"}))
         self.assertIn(data, list(self.library.user_data()))
-        albums = {collection.id: collection for collection in self.library.collections(["album", "folder", "smartAlbum"])}
+        albums = {
+            collection.id: collection for collection in self.library.collections(["album", "folder", "smartAlbum"])
+        }
         self.assertEqual((albums[album].parent_id, albums[album].count), (folder, 2))
         self.assertEqual(albums[smart].query, photod.SmartAlbumQuery(predicate="rating == 5"))
         containing = self.library.collections(containing_asset=ids[0])

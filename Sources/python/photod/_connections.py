@@ -35,10 +35,10 @@ def default_socket_path() -> str:
 
 
 class _Interface(varlink.Interface):  # type: ignore[misc]
-    """An interface that sends values as they are: photod checks requests and names what is wrong, and records check replies.
+    """An interface that passes values as they are: photod checks requests, and records check replies.
 
-    The package `varlink` drops members that are not in the description of the daemon. An option that an older photod does not
-    know would then be ignored, and the list would be another one than the program asked for.
+    The package `varlink` drops members that are not in the description of the daemon. An option that an older photod
+    does not know would then be ignored, and the list would be another one than the program asked for.
     """
 
     def filter_params(self, parent_name: str, varlink_type: Any, _namespaced: bool, args: Any, kwargs: Any) -> Any:
@@ -85,12 +85,15 @@ class Connection:
             except varlink.VarlinkError as error:
                 raise translated(error, self._path) from None
             except BaseException as error:
-                self._socket.close()
                 self._is_closed = True
                 raise translated(error, self._path) from None
+            finally:
+                # It is also closed if another thread has called close() meanwhile.
+                if self._is_closed:
+                    self._socket.close()
 
     def stream(self, method: str, parameters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Calls a method with `more`. The replies end, without an exception, when another thread closes the connection."""
+        """Calls a method with `more`. The replies end without an exception when a thread closes the connection."""
         try:
             replies = self._method(method)(_more=True, **parameters)
             while True:
@@ -161,7 +164,7 @@ class Connections:
     def call(self, interface: str, method: str, parameters: Mapping[str, Any], once: bool = False) -> dict[str, Any]:
         """Calls a method.
 
-        once: the call is not repeated if an idle connection proves to be closed, because photod may have carried it out.
+        once: the call is not repeated if an idle connection proves to be closed, because it may have been done.
         """
         connection = None if once else self._take_idle(interface)
         if connection:

@@ -59,16 +59,17 @@ _Operation = tuple[Any, ...]
 
 
 class ImageSession:
-    """Sends requests and cancellations from one thread, in their order and many in one call, and delivers results from another.
+    """Sends requests and cancellations from one thread, in their order, and delivers results from another.
 
-    If the session is lost, the sender opens another one. It repeats the requests without a final result, and the caching sets.
+    If the session is lost, the sender opens another one. It repeats the requests without a final result, and the
+    caching sets.
     """
 
     def __init__(self, connections: Connections, wants_data: bool):
         self._connections = connections
         self._wants_data = wants_data
-        # Protects all that follows. Results are delivered under it, so that none comes after a cancellation. A callback may
-        # cancel or request, so it can be entered again.
+        # Protects all that follows. Results are delivered under it, so that none comes after a cancellation. A callback
+        # may cancel or request, so it can be entered again.
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._last_id = 0
@@ -137,9 +138,7 @@ class ImageSession:
             raise SnapshotExpired("the session of the picture has ended", "Request it again.")
         data = b""
         while True:
-            page = session.calls.call(
-                "ReadImage", {"session": session.name, "imageID": image_id, "offset": len(data)}
-            )
+            page = session.calls.call("ReadImage", {"session": session.name, "imageID": image_id, "offset": len(data)})
             part = base64.b64decode(page["data"])
             data += part
             if len(data) >= page["total"]:

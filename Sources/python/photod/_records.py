@@ -1,7 +1,7 @@
 """Dataclasses that are read from, and written to, the JSON messages of photod.
 
-The name of a field is that of the contract in snake case: `keyAssetID` is `key_asset_id`. Fields that this version does not
-know are ignored, and words of an enum that it does not know are kept, because the contract says that both may grow.
+The name of a field is that of the contract in snake case: `keyAssetID` is `key_asset_id`. Fields that this version does
+not know are ignored, and words of an enum that it does not know are kept, because the contract says that both may grow.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class Record:
     def to_message(self) -> dict[str, Any]:
         """Returns the message. Members that are None are left out."""
         return {
-            key: _written(value) for name, key, _, _ in _fields(type(self)) if (value := getattr(self, name)) is not None
+            key: _written(value)
+            for name, key, _, _ in _fields(type(self))
+            if (value := getattr(self, name)) is not None
         }
 
 

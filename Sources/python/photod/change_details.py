@@ -1,7 +1,7 @@
 """The difference between two states of a list, and the ways to apply it.
 
-The names state the list: positions that end with `before` are those of the list before the change, and positions that end with
-`after` are those of the list after it.
+The names state the list: positions that end with `before` are those of the list before the change, and positions that
+end with `after` are those of the list after it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class FetchResultChangeDetails(Record):
     inserted_ids: parallel to inserted_after.
     deleted_before: the removed assets that left the library, not only this list.
     changed_before, changed_after: the same assets, each in the order of its list.
-    changed_fields: content, metadata, favorite, hidden, trashed, keywords, path, availability, resources, together for all.
+    changed_fields: of all changed assets: content, metadata, favorite, hidden, trashed, keywords, path, availability,
+        resources.
     moves: ascending by to_after.
     """
 
@@ -65,7 +66,7 @@ class FetchResultChangeDetails(Record):
     moves: tuple[Move, ...] = ()
 
     def applied(self, before: Sequence[int]) -> list[int]:
-        """Returns the list after, as one batch: removed and moved ids leave, and inserted and moved ids take their places.
+        """Returns the list after, as one batch: removed and moved ids leave, inserted and moved ids take their places.
 
         Raises DetailsMismatch. O(n).
         """
@@ -88,10 +89,10 @@ class FetchResultChangeDetails(Record):
         return after
 
     def apply_sequentially(self, ids: MutableSequence[int]) -> None:
-        """Turns a list into the one after, one step after the other: ids leave from right to left, then arrive from left to
-        right. Afterwards, refresh the positions of changed_after.
+        """Turns a list into the one after, one step after the other.
 
-        Raises DetailsMismatch, and then the list is unchanged.
+        Ids leave from right to left, then arrive from left to right. Afterwards, refresh the positions of
+        changed_after. Raises DetailsMismatch, and then the list is unchanged.
         """
         leaving, filled = self._steps(len(ids))
         arrivals = self._arrivals(ids)
@@ -102,14 +103,14 @@ class FetchResultChangeDetails(Record):
                 ids.insert(position, arrivals[position])
 
     def list_model_edits(self, before: Sequence[int]) -> list[ListModelEdit]:
-        """Returns the `items-changed` signals of a GListModel, to be emitted in this order, each after its edit. The list
-        never contains an id twice. A change of an asset that keeps its place has no edit: refresh changed_after afterwards.
+        """Returns the `items-changed` signals of a GListModel, to be emitted in this order, each after its edit.
 
-        Raises DetailsMismatch.
+        The list never contains an id twice. A change of an asset that keeps its place has no edit: refresh
+        changed_after afterwards. Raises DetailsMismatch.
         """
         leaving, filled = self._steps(len(before))
         arrivals = self._arrivals(before)
-        return [ListModelEdit(range_.start, range_.count, ()) for range_ in reversed(leaving)] + [
+        return [ListModelEdit(range_.start, range_.count, []) for range_ in reversed(leaving)] + [
             ListModelEdit(range_.start, 0, [arrivals[position] for position in range(range_.start, range_.end)])
             for range_ in filled
         ]

@@ -27,7 +27,7 @@ class ChangeRequest(Record):
 
 @dataclass(frozen=True, slots=True)
 class EditAssets(ChangeRequest):
-    """Edits assets. None leaves a value as it is, and `clear` names the fields that get the values of the file again."""
+    """Edits assets. None leaves a value as it is. `clear` names fields that get the values of the file again."""
 
     member = "editAsset"
     ids: Sequence[int]

@@ -41,7 +41,7 @@ class FetchResultChange:
 
 
 class FetchResult:
-    """A copy of a list of assets. `Library.observe` has one. A program that reads observations itself applies them here.
+    """A copy of a list of assets, to which observations are applied. `Library.observe` has one.
 
     Every observation is verified: the chain of tokens, the count and the digest.
     """
@@ -156,7 +156,7 @@ class CollectionList:
         return self._token
 
     def apply(self, observation: CollectionObservation) -> CollectionListChange | None:
-        """Applies an observation. Returns None for a part of a list, and if a whole list is the one that is already there.
+        """Applies an observation. Returns None for a part of a list, and if the list did not change.
 
         Raises OutOfStep, and then the list is as it was.
         """

@@ -24,8 +24,8 @@ _MOST_BYTES_OF_IDS = 15 << 20
 class Following(ABC, Generic[T]):
     """An iterator that waits for what happens. It ends when it is closed, which any thread may do.
 
-    One thread may iterate at a time. The first connection must succeed. After that, an outage of photod is waited for, with
-    pauses of 0.05 to 2 seconds, unless `reconnects` is false.
+    One thread may iterate at a time. The first connection must succeed. After that, an outage of photod is waited for,
+    with pauses of 0.05 to 2 seconds, unless `reconnects` is false.
     """
 
     _method = ""
@@ -180,7 +180,7 @@ class CollectionListChanges(Following[CollectionListChange]):
 
 
 class PersistentChanges(Following[PersistentChange]):
-    """The commits of the library. `token` is the one from which to continue: store it when you have handled a commit."""
+    """The commits of the library. `token` is that of the last one, from which a program continues later."""
 
     _method = "FetchPersistentChanges"
 

@@ -27,7 +27,8 @@ Size = tuple[int, int]
 class ImageOptions(Record):
     """How a picture is made. The contract `org.photod.images` explains each member.
 
-    delivery_mode: opportunistic (default): at once what there is, then the final picture; highQuality: only the final one;
+    delivery_mode: opportunistic (default): at once what there is, then the final picture;
+        highQuality: only the final one;
         fast: one picture, which may be degraded.
     resize_mode: fast (default): the smallest kept size that fills the frame; exact: as large as the frame asks.
     version: current (default) or original.
@@ -85,8 +86,8 @@ class Image:
 class ImageResults:
     """The results of one request: at most one degraded picture, and the final one. Iterate over it, or call `final`.
 
-    The iteration raises NoImage if there is no picture. It ends without one when the request is cancelled, which any thread may
-    do. After `cancel` has returned, there is no further result, and no call of `on_image` or `on_failure`.
+    The iteration raises NoImage if there is no picture. It ends without one when the request is cancelled, which any
+    thread may do. After `cancel` has returned, there is no further result, and no call of `on_image` or `on_failure`.
     """
 
     def __init__(
@@ -146,9 +147,9 @@ class ImageManager:
             for image in images.request(asset.id, (256, 256)):
                 show(image.data())          # a small picture at once, then the final one
 
-    All requests of a manager are one session of photod. It is opened for the first request, and uses two connections and two
-    threads. Use one manager for all views of a program. If photod is restarted, the requests without a final result are repeated
-    in another session.
+    All requests of a manager are one session of photod. It is opened for the first request, and uses two connections
+    and two threads. Use one manager for all views of a program. If photod is restarted, the requests without a final
+    result are repeated in another session.
     """
 
     def __init__(self, library: Library, wants_data: bool = False):
@@ -166,8 +167,9 @@ class ImageManager:
         """Requests a picture, and returns at once.
 
         size: the frame in pixels; None for the picture's own size.
-        on_image, on_failure: are called with each result on a thread of the manager. They must return soon, and must not wait for
-            a thread that cancels a request. A program with a main loop passes the result on to it, as by GLib.idle_add.
+        on_image, on_failure: are called with each result on a thread of the manager. They must return soon, and must
+            not wait for a thread that cancels a request. A program with a main loop passes the result on to it, as by
+            GLib.idle_add. The first call may come before the caller has stored the value that this returns.
         """
         return self._session.request(_request(asset_id, size, content_mode, options), on_image, on_failure)
 
@@ -183,7 +185,7 @@ class ImageManager:
             results.cancel()
 
     def start_caching(self, asset_ids: Sequence[int], size: Size, content_mode: ContentMode = "aspectFit") -> None:
-        """Makes pictures before they are requested, while photod has nothing else to do. At most 50,000 are in the set."""
+        """Makes pictures before they are requested, while photod has nothing else to do; at most 50,000."""
         self._session.start_caching(asset_ids, (*size, content_mode))
 
     def stop_caching(self, asset_ids: Sequence[int], size: Size, content_mode: ContentMode = "aspectFit") -> None:
@@ -195,7 +197,7 @@ class ImageManager:
         self._session.stop_caching_all()
 
     def sent(self, timeout: float | None = None) -> bool:
-        """Waits until photod has replied to the requests, cancellations and caching calls before. False after the timeout."""
+        """Waits until photod has replied to all that was sent before. Returns false after the timeout."""
         return self._session.sent(timeout)
 
     def statistics(self) -> ImageStatistics:
@@ -244,12 +246,10 @@ def make_images(
     library: Library, asset_ids: Sequence[int], size: Size | None, content_mode: ContentMode = "aspectFit",
     options: ImageOptions | None = None, wants_data: bool = False,
 ) -> Iterator[tuple[int, Image | PhotodError]]:  # fmt: skip
-    """Makes pictures over one connection, for programs that want a few: the ids with their pictures, as these are ready."""
+    """Makes pictures over one connection, for programs that want a few: the ids with their pictures, as they come."""
     for start in range(0, len(asset_ids), 100):
         ids = asset_ids[start : start + 100]
-        requests = [
-            {"id": index, **_request(id, size, content_mode, options)} for index, id in enumerate(ids)
-        ]
+        requests = [{"id": index, **_request(id, size, content_mode, options)} for index, id in enumerate(ids)]
         parameters: dict[str, Any] = {"requests": requests}
         if wants_data:
             parameters["wantsData"] = True

@@ -45,8 +45,8 @@ class Library:
             for asset in library.fetch("smart:favorites"):
                 print(asset.id, asset.path)
 
-    No connection is made before the first call. All threads may use it. Every call blocks, and raises `PhotodError` and nothing
-    else. A list that `options` describe may also be named by its collection, such as "smart:favorites".
+    No connection is made before the first call. All threads may use it. Every call blocks, and raises `PhotodError` and
+    nothing else. A list that `options` describe may also be named by its collection, such as "smart:favorites".
     """
 
     def __init__(self, socket_path: str | None = None, client_name: str | None = None):
@@ -150,7 +150,8 @@ class Library:
 
     def user_data(self, ids: Sequence[int] | None = None) -> Iterator[UserData]:
         """The values that a person gave these assets, or all that have some, in ascending order of the ids."""
-        parts = [None] if ids is None else [list(ids[start : start + _MOST_IDS]) for start in range(0, len(ids), _MOST_IDS)]
+        starts = range(0, len(ids or ()), _MOST_IDS)
+        parts = [None] if ids is None else [list(ids[start : start + _MOST_IDS]) for start in starts]
         for part in parts:
             after: int | None = None
             while True:
@@ -170,7 +171,7 @@ class Library:
 
         The iteration blocks. It ends when it is closed, which any thread may do, or with the library.
 
-        result: a list with its token, to continue from it. The first change is then the difference to it, if there is one.
+        result: a list with its token, to continue from it. The first change is then the difference to it, if any.
         objects: photod sends the inserted and changed assets, too, as long as a message stays below 512 KiB.
         reload_only: only reports that the list changed, not how.
         reconnects: waits while photod is restarted, and continues with one difference. False raises an exception.

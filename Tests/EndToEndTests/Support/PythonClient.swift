@@ -12,29 +12,35 @@ enum PythonClient {
   static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Scripts/varlink_client.py").path
 
-  private static let executable: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+  static let executable: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }
 
   /// Runs Python. A program that still runs after `seconds` is ended, so that a missing reply fails a test.
   ///
-  /// - Parameter path: a folder of packages, beside Python's own.
-  static func run(_ arguments: [String], path: String, seconds: Double = 60) async throws -> Result {
-    guard let executable else { throw CocoaError(.fileNoSuchFile) }
+  /// - Parameters:
+  ///   - path: folders of packages, beside Python's own.
+  ///   - interpreter: the first Python in PATH, unless it is given.
+  static func run(
+    _ arguments: [String], path: String, seconds: Double = 60, environment: [String: String] = [:],
+    interpreter: String? = executable
+  ) async throws -> Result {
+    guard let interpreter else { throw CocoaError(.fileNoSuchFile) }
+    let environment = environment.merging(["PYTHONPATH": path]) { $1 }
     return try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "python").async {
-        continuation.resume(with: Swift.Result { try runBlocking(executable, arguments, path, seconds) })
+        continuation.resume(with: Swift.Result { try runBlocking(interpreter, arguments, environment, seconds) })
       }
     }
   }
 
   private static func runBlocking(
-    _ executable: String, _ arguments: [String], _ path: String, _ seconds: Double
+    _ executable: String, _ arguments: [String], _ environment: [String: String], _ seconds: Double
   ) throws -> Result {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(["PYTHONPATH": path]) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardOutput = pipe
     process.standardError = pipe
     try process.run()
@@ -48,14 +54,31 @@ enum PythonClient {
 
   /// The folder of the package: Python's own, or one to which pip downloads it once in each run. Nil if pip cannot get
   /// it.
-  static func varlinkPackage() async throws -> String? { try await package.value }
+  static func varlinkPackage() async throws -> String? { try await varlink.value }
 
-  private static let package = Task { () -> String? in
+  private static let varlink = Task { try await folder(of: "varlink", seconds: 60) }
+
+  /// The folder of the package `mypy`, likewise.
+  static func mypyPackage() async throws -> String? { try await mypy.value }
+
+  private static let mypy = Task { try await folder(of: "mypy", seconds: 300) }
+
+  private static func folder(of package: String, seconds: Double) async throws -> String? {
     guard executable != nil else { return nil }
-    let directory = NSTemporaryDirectory() + "/photod-varlink-python-\(geteuid())"
-    if try await run(["-c", "import varlink"], path: directory).status == 0 { return directory }
+    let directory = NSTemporaryDirectory() + "/photod-\(package)-python-\(geteuid())"
+    if try await run(["-c", "import \(package)"], path: directory).status == 0 { return directory }
     let pip = try await run(
-      ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", directory, "varlink"], path: "")
+      ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", directory, package], path: "",
+      seconds: seconds)
     return pip.status == 0 ? directory : nil
+  }
+
+  /// A Python that can do this, of the first in PATH and that of the system. Nil if neither can.
+  static func interpreter(thatRuns program: String) async throws -> String? {
+    for candidate in [executable, "/usr/bin/python3"].compactMap({ $0 })
+    where FileManager.default.isExecutableFile(atPath: candidate) {
+      if try await run(["-c", program], path: "", interpreter: candidate).status == 0 { return candidate }
+    }
+    return nil
   }
 }
