@@ -20,7 +20,8 @@ import Varlink
       var missing = Set(ids.indices)
       while !missing.isEmpty {
         let result = try await session.next()
-        let index = try #require(missing.remove(Int(result.requestID) - 1), "\(result.requestID)")
+        let removed = missing.remove(Int(result.requestID) - 1)
+        let index = try #require(removed, "\(result.requestID)")
         #expect(result.isFinal && result.failure == nil)
         let image = try #require(result.image)
         #expect(image.revision == (try fixture.asset(ids[index]).revision))
