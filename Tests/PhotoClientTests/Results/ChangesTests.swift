@@ -100,8 +100,9 @@ import Varlink
       var last: Change?
       for number in 0..<80 {
         list.change(to: number % 2 == 0 ? [2, 1] : [1, 2], changed: [1])
-        last = try #require(await changes.next())
-        held = try #require(last?.details(for: held)?.after)
+        let change: Change = try #require(await changes.next())
+        held = try #require(change.details(for: held)?.after)
+        last = change
       }
       let details = try #require(last?.details(for: first))
       #expect(details.reloadReason == .tooManySkipped && details.before == first && details.after == held)
