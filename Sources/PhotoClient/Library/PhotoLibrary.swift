@@ -6,10 +6,12 @@ import Varlink
 ///
 /// ```swift
 /// let library = PhotoLibrary(clientName: "slideshow")
-/// for try await page in library.fetch(FetchOptions(collection: "smart:favorites")) {
-///   for asset in page.assets { print(asset.resources[0].path) }
-/// }
+/// let favorites = try await library.fetchAssets(with: FetchOptions(collection: "smart:favorites"))
+/// for try await (_, asset) in favorites.enumerate() { print(asset.resources[0].path) }
 /// ```
+///
+/// A program that shows photos uses results (``fetchAssets(with:)``) and their changes (``changes(for:onProblem:)``). The
+/// other methods are the calls of the contract themselves.
 ///
 /// No connection is made before the first call. Calls of all tasks share one connection, which is made again if the
 /// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Each iteration of a
