@@ -70,6 +70,26 @@ struct SharedThumbnailTests {
     }
   }
 
+  @Test func thumbnailsFollowALargeFolder() async throws {
+    try await DaemonFixture.with { fixture in
+      try configure(fixture, "share-thumbnails = true\n")
+      try write(fixture, "large", Array("a.jpg".utf8))
+      // The history names the assets of such a folder in another way.
+      for number in 0..<4_200 { try fixture.write("large/\(number).jpg", number) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let made = try await photoctl(fixture, ["thumbnail", fixture.path("large/a.jpg")])
+      #expect(made.status == 0, "\(made.errors)")
+      func sizes(_ path: String) throws -> [String] {
+        try Desktop.find(fixture, fixture.path(path), only: "a.jpg").first?.sizes ?? []
+      }
+      try await eventually("it is shared") { try sizes("large") == ["NORMAL", "LARGE"] }
+      try fixture.move("large", "moved")
+      try await fixture.synchronize()
+      try await eventually("it follows") { try sizes("moved") == ["NORMAL", "LARGE"] }
+    }
+  }
+
   @Test func thumbnailOfAnotherProgramIsAnImmediatePicture() async throws {
     try await DaemonFixture.with { fixture in
       try write(fixture, "album", Array("a;b.jpg".utf8))
@@ -126,11 +146,11 @@ private enum Desktop {
 
   static let isInstalled = (try? run(imports, [], [:])) != nil
 
-  static func find(_ fixture: DaemonFixture, _ folder: String) throws -> [Found] {
+  static func find(_ fixture: DaemonFixture, _ folder: String, only name: String = "") throws -> [Found] {
     let output = try run(
       imports + """
         found = []
-        for name in sorted(os.listdir(sys.argv[1])):
+        for name in sorted(os.listdir(sys.argv[1])) if not sys.argv[2] else [sys.argv[2]]:
           path = sys.argv[1] + '/' + name
           info = Gio.File.new_for_path(path).query_info('thumbnail::*', 0, None)
           uri, time = GLib.filename_to_uri(path, None), int(os.stat(path).st_mtime)
@@ -138,7 +158,7 @@ private enum Desktop {
             'name': ascii(name), 'isValid': info.get_attribute_boolean('thumbnail::is-valid'),
             'sizes': [s for s in ['NORMAL', 'LARGE', 'XLARGE', 'XXLARGE'] if factory(getattr(Size, s)).lookup(uri, time)]})
         print(json.dumps(found))
-        """, [folder], environment(fixture))
+        """, [folder, name], environment(fixture))
     return try JSONDecoder().decode([Found].self, from: output)
   }
 

@@ -21,6 +21,8 @@ package struct ImageUpdates: Sendable {
   /// Follows the commits until the library ends, or the task is cancelled.
   package func follow() async {
     var sequence = live.feed.sequence
+    // Commits before this one are not followed.
+    engine.filesChanged(nil)
     while let next = await live.feed.next(after: sequence), !Task.isCancelled {
       do {
         report(try await effects(after: sequence, through: next))
@@ -43,7 +45,10 @@ package struct ImageUpdates: Sendable {
     if !removed.isEmpty { engine.assetsWereRemoved(removed.map(\.rawValue)) }
     let ids = ids(effects, Self.shown)
     if !ids.isEmpty { engine.assetsChanged(ids) }
-    if engine.followsFiles { engine.filesChanged(self.ids(effects, Self.shared)) }
+    guard engine.followsFiles else { return }
+    // The assets of a large folder are a group, whose ids are not listed.
+    let hasGroup = effects.touched.groups.contains { !$0.fields.isDisjoint(with: Self.shared) }
+    engine.filesChanged(hasGroup ? nil : self.ids(effects, Self.shared))
   }
 
   private func ids(_ effects: CommitEffects, _ fields: ChangedFields) -> [Int64] {
