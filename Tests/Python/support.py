@@ -15,6 +15,9 @@ PACKAGE = Path(__file__).resolve().parent.parent.parent
 FIXTURES = PACKAGE / "Tests/Fixtures/made"
 PRODUCTS = Path(os.environ.get("PHOTOD_PRODUCTS", PACKAGE / ".build/debug"))
 
+# The threads of the test program that starts Python block signals, and programs inherit that.
+signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
 # Other tests may take the processors for some time.
 PATIENCE = 120
 
