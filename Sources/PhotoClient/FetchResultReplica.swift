@@ -35,6 +35,7 @@ public struct FetchResultReplica: Hashable, Sendable {
 
   /// This list no longer matches the daemon's. The remedy is a new observation, without `since`.
   public struct OutOfStep: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The part that does not fit.
     public let message: String
     public var description: String { "out of step with the library: \(message)" }
   }
@@ -55,6 +56,7 @@ public struct FetchResultReplica: Hashable, Sendable {
     var reload: Observation.Reload?
   }
 
+  /// A list before its first observation.
   public init() {}
 
   /// A list that was stored with its token, to continue an observation: see

@@ -269,6 +269,7 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - The daemon itself
 
+  /// The state of the daemon and its library now.
   public func status() async throws -> LibraryStatus {
     try await call("Status", VarlinkEmpty(), returning: StatusReply.self).status
   }
