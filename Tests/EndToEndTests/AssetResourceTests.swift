@@ -69,28 +69,32 @@ import Testing
   }
 
   /// Handlers of pictures that the real photod-image makes.
-  @MainActor @Test func handlersGetThePicturesOfARealDaemon() async throws {
-    try await DaemonFixture.with { @MainActor fixture in
+  @Test func handlersGetThePicturesOfARealDaemon() async throws {
+    try await DaemonFixture.with { fixture in
       for number in 0..<5 { try fixture.write("\(number).jpg", number) }
       try await fixture.start()
       try await fixture.synchronize()
-      let images = ImageManager(of: PhotoLibrary(socketPath: fixture.socket))
-      let assets = try await fixture.assets()
-      var finals: [AssetID: Int] = [:]
-      let cancelled = images.requestImage(for: assets[0].id, targetSize: ImageSize(width: 512, height: 512)) { _ in
-        Issue.record("a cancelled request has a result")
-      }
-      images.cancelImageRequest(cancelled)
-      for asset in assets {
-        images.requestImage(for: asset.id, targetSize: ImageSize(width: 64, height: 64)) { result in
-          switch result {
-          case .success(let image): if image.isFinal { finals[asset.id, default: 0] += 1 }
-          case .failure(let error): Issue.record("\(error)")
-          }
+      try await Self.requestPictures(of: fixture.assets().map(\.id), from: fixture.socket)
+    }
+  }
+
+  /// Requests them on the main actor, as a user interface does, and cancels another request.
+  @MainActor private static func requestPictures(of ids: [AssetID], from socket: String) async throws {
+    let images = ImageManager(of: PhotoLibrary(socketPath: socket))
+    let cancelled = images.requestImage(for: ids[0], targetSize: ImageSize(width: 512, height: 512)) { _ in
+      Issue.record("a cancelled request has a result")
+    }
+    images.cancelImageRequest(cancelled)
+    var finals: [AssetID: Int] = [:]
+    for id in ids {
+      images.requestImage(for: id, targetSize: ImageSize(width: 64, height: 64)) { result in
+        switch result {
+        case .success(let image): if image.isFinal { finals[id, default: 0] += 1 }
+        case .failure(let error): Issue.record("\(error)")
         }
       }
-      try await eventually("all pictures came") { finals.count == 5 }
-      #expect(finals.values.allSatisfy { $0 == 1 })
     }
+    try await eventually("all pictures came") { finals.count == ids.count }
+    #expect(finals.count == 5 && finals.values.allSatisfy { $0 == 1 })
   }
 }

@@ -191,7 +191,7 @@ import Varlink
 
   @Test func aCancelledWriteLeavesNothing() async throws {
     let folder = try TemporaryFolder("resources")
-    let isBegun = Mutex(false)
+    let (begun, progress) = AsyncStream.makeStream(of: Void.self)
     try await ScriptedDaemon.with([
       "ReadResource": { call in
         try await call.replyContinuing(Self.page("abcd", at: 0, of: 10))
@@ -201,13 +201,13 @@ import Varlink
     ]) { daemon in
       let manager = AssetResourceManager(of: daemon.library())
       let task = Task {
-        try await manager.writeData(for: resource, toFile: folder.path + "/a.jpg") { _ in isBegun.withLock { $0 = true }
-        }
+        try await manager.writeData(for: resource, toFile: folder.path + "/a.jpg") { _ in progress.yield() }
       }
-      try await eventually("the first bytes are written") { isBegun.withLock { $0 } }
+      for await _ in begun { break }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(names == [])
     }
   }
 
