@@ -82,6 +82,60 @@ struct TranslationTests {
     }
   }
 
+  /// A program reaches every key of the language.
+  @Test func everyKeyHasAProperty() throws {
+    let type = MediaType.image
+    let source = CreationDateSource.user
+    let date = PhotoDate(microseconds: 0)
+    let predicates: [Predicate<Asset>] = [
+      #Predicate { $0.id == 1 },
+      #Predicate { $0.mediaType == type },
+      #Predicate { $0.mediaSubtypes.isEmpty },
+      #Predicate { $0.creationDateSource == source },
+      #Predicate { $0.creationDate < date },
+      #Predicate { $0.modificationDate < date },
+      #Predicate { $0.addedDate < date },
+      #Predicate { $0.pixelWidth == nil },
+      #Predicate { $0.pixelHeight == nil },
+      #Predicate { $0.orientation == nil },
+      #Predicate { $0.rating == nil },
+      #Predicate { $0.durationSeconds == nil },
+      #Predicate { $0.title == nil },
+      #Predicate { $0.caption == nil },
+      #Predicate { $0.burstIdentifier == nil },
+      #Predicate { $0.isFavorite },
+      #Predicate { $0.isHidden },
+      #Predicate { $0.isTrashed },
+      #Predicate { $0.available },
+      #Predicate { $0.camera?.make == nil },
+      #Predicate { $0.camera?.model == nil },
+      #Predicate { $0.camera?.lens == nil },
+      #Predicate { $0.camera?.exposureSeconds == nil },
+      #Predicate { $0.camera?.fNumber == nil },
+      #Predicate { $0.camera?.iso == nil },
+      #Predicate { $0.camera?.focalLengthMillimeters == nil },
+      #Predicate { $0.camera?.flashFired == nil },
+      #Predicate { $0.location == nil },
+      #Predicate { ($0.location?.latitude ?? 0) > 1 },
+      #Predicate { ($0.location?.longitude ?? 0) > 1 },
+      #Predicate { $0.location?.altitude == nil },
+      #Predicate { $0.keywords.isEmpty },
+      #Predicate { $0.keywords.count == 1 },
+      #Predicate { $0.resources[0].filename == "a" },
+      #Predicate { $0.resources[0].path == "a" },
+      #Predicate { $0.resources[0].byteCount == 1 },
+      #Predicate { $0.resources[0].contentType == "a" },
+      #Predicate { $0.resources.count == 1 },
+      #Predicate { $0.resources.contains { $0.path == "a" } },
+      #Predicate { $0.resources.contains { $0.filename == "a" } },
+      #Predicate { $0.resources.contains { $0.byteCount == 1 } },
+      #Predicate { $0.resources.contains { $0.contentType == "a" } },
+    ]
+    let texts = try predicates.map { try String(photodPredicate: $0) }
+    let words = Set(texts.joined(separator: " ").split { " ()".contains($0) }.map(String.init))
+    #expect(Matcher.keys.filter { !words.contains($0) } == [])
+  }
+
   /// What photod can't evaluate is an error that has the expression of the call.
   @Test func theErrorNamesTheExpression() throws {
     let cases: [(Predicate<Asset>, String)] = [
