@@ -28,6 +28,20 @@ package func eventually(
   }
 }
 
+/// The same for a condition of the main actor, which a closure for another executor can't read.
+@MainActor package func eventuallyOnMainActor(
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), file: StaticString = #fileID,
+  line: UInt = #line, _ holds: () -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while !holds() {
+    guard ContinuousClock.now < deadline else {
+      throw ConditionNotMet(description: "\(file):\(line): not within \(limit): \(what())")
+    }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+}
+
 /// The condition of ``eventually(_:within:every:isNotYet:file:line:_:)`` did not come to hold in time.
 package struct ConditionNotMet: Error, CustomStringConvertible {
   package let description: String

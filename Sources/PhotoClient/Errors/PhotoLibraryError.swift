@@ -10,36 +10,36 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case invalidPredicate(message: String, position: Int)
   /// The position is an index of the search text's Unicode scalars, from 0.
   case invalidText(message: String, position: Int)
-  /// No list can be sorted by this key.
+  /// This daemon has no such sort key. `known` are the keys that it has.
   case unknownSortKey(key: String, known: [String])
-  /// There are no values of this key.
+  /// This daemon has no values of such a key. `known` are the keys that it has.
   case unknownValueKey(key: String, known: [String])
-  /// The library has no assets with these ids.
+  /// These assets do not exist. Nothing was changed.
   case noSuchAsset(ids: [AssetID])
-  /// There is no such album. The similar ones have nearly the same title.
+  /// There is no such collection. `similar` are names that it may be a misspelling of.
   case noSuchCollection(collection: String, similar: [String])
   /// The candidates are the first of `count` collections; nil if they are all.
   case ambiguousCollection(collection: String, candidates: [String], count: Int? = nil)
-  /// The history does not reach back to the token, or it is of another library.
+  /// The history does not reach back to this token.
   case changeTokenExpired(message: String, currentToken: String)
-  /// The pages of a list, or a picture, were not read in time, or the list is no longer known.
+  /// The pages of a list, or a picture, were not read in time.
   case snapshotExpired(message: String)
-  /// The request with this index can't be done, and nothing was changed.
+  /// One of the requests can't be carried out. Nothing was changed.
   case changeRejected(requestIndex: Int, message: String)
-  /// The program does not have the access that the call needs.
+  /// The program has no access to the library. `status` is a word of ``/PhotoContract/AuthorizationStatus``.
   case notAuthorized(status: String, message: String)
   /// The daemon runs but can't do its work, or it is stopping.
   case libraryUnavailable(message: String)
-  /// The disk of the catalog is full.
+  /// The disk that holds the catalog is full.
   case storageFull(message: String)
-  /// The path is not in a folder of the library.
+  /// The library does not have this file.
   case notInLibrary(path: String, message: String)
-  /// The call took too long, and was ended.
+  /// The library was not up to date within the time of the call.
   case timedOut(message: String)
 
   /// There is no such file, or it is no catalog that can be restored.
   case notABackup(path: String, message: String)
-  /// The backup can't be written to this path.
+  /// A backup, or the file of an asset, can't be written to this path.
   case cannotWrite(path: String, message: String)
   /// Another backup, restore or check is running.
   case busy(message: String)
