@@ -86,7 +86,7 @@ struct CachingSets: Sendable {
   }
 
   /// Takes the next member whose picture may be missing.
-  mutating func take(isReading: (Int) -> Bool) -> Member? {
+  mutating func take(isReading: (Int) -> Bool) -> (session: Int, member: Member)? {
     let candidates = sessions.filter { !$0.value.isPending.isEmpty && isReading($0.key) }
     let next = candidates.min {
       let (one, other) = ($0.value, $1.value)
@@ -95,6 +95,10 @@ struct CachingSets: Sendable {
     }
     guard let (id, _) = next, var state = sessions.removeValue(forKey: id) else { return nil }
     defer { sessions[id] = state }
+    if state.head > 1000, state.head > state.pending.count / 2 {
+      state.pending.removeFirst(state.head)
+      state.head = 0
+    }
     turn += 1
     state.lastTurn = turn
     clientTurns[state.client] = turn
@@ -104,10 +108,19 @@ struct CachingSets: Sendable {
       if state.isPending.remove(member) != nil {
         pendingCount -= 1
         if state.isPending.isEmpty { (state.pending, state.head) = ([], 0) }
-        return member
+        return (id, member)
       }
     }
     return nil
+  }
+
+  /// Puts a member that was taken at the end of its session's members, unless it was removed since.
+  mutating func putBack(_ member: Member, to session: Int) {
+    guard sessions[session]?.members[member.want]?.contains(member.assetID) == true,
+      sessions[session]?.isPending.insert(member).inserted == true
+    else { return }
+    sessions[session]?.pending.append(member)
+    pendingCount += 1
   }
 
   /// Whether a session has a member of this asset.

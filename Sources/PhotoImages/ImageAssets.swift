@@ -7,6 +7,9 @@ package protocol ImageAssets: Sendable {
   /// - Returns: nil if there is no such asset.
   func imageAsset(_ id: Int64) throws -> ImageAsset?
 
+  /// Whether the file is on a share, which may not answer. It does not block.
+  func isOnShare(_ file: ImageFile) -> Bool
+
   /// Opens a file for reading. A slow disk may block it for long. The caller closes the descriptor.
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32
 }

@@ -74,6 +74,10 @@ extension ImageEngine {
     guard plan.work.milliseconds == nil, knownFailure(plan, isEmbedded: true) == nil,
       shared.withLock({ $0.immediate.hasWaiters(demand) })
     else { return nil }
+    // Without a turn, the request goes on to the lane for rendering at once.
+    let isOnShare = assets.isOnShare(plan.file)
+    guard !isOnShare || immediateShares.begin() else { return nil }
+    defer { if isOnShare { immediateShares.end() } }
     guard case .success(let descriptor) = open(plan.file) else { return nil }
     defer { Glibc.close(descriptor) }
     let side = demand.options.frame.map { min(1024, max($0.width, $0.height)) } ?? 1024

@@ -2,6 +2,15 @@ import Dispatch
 import Glibc
 import ImageRecords
 
+/// A picture to decode.
+struct RenderingWork: Sendable {
+  var key: PicturePlan.WorkKey
+  var options: ImageOptions
+  var pixelSize: ImageFrame?
+  /// Whether no request asked for it when it began.
+  var isCaching = false
+}
+
 // The lane of decoded pictures.
 extension ImageEngine {
   /// How long caching pauses if the store is full, in seconds.
@@ -11,34 +20,41 @@ extension ImageEngine {
   /// The largest picture that is received from photod-image.
   private static let mostBytesOfPicture = 128 << 20
 
-  private struct Work {
-    var key: PicturePlan.WorkKey
-    var options: ImageOptions
-    var pixelSize: ImageFrame?
-  }
+  /// Members of caching sets whose files are on shares and get no turn. After so many, the thread waits for a turn.
+  private static let mostPutBack = 64
 
   /// Renders the picture of the next request, or of a caching set.
   /// - Returns: false if there is nothing to do.
   func serveRendering() -> Bool {
-    if let work = takeRequest() {
-      if let outcome = render(work) { finish(work, outcome) } else { finishUnwanted(work) }
+    if let work = renderingShares.takeParked() ?? takeRequest() {
+      switch render(work) {
+      case .outcome(let outcome): finish(work, outcome)
+      case .unwanted: finishUnwanted(work)
+      case .parked: break
+      }
       return true
     }
-    guard let member = takeCachingMember() else { return false }
-    cache(member)
-    shared.withLock { $0.cachingCount -= 1 }
-    return true
+    for _ in 0..<Self.mostPutBack {
+      guard let (session, member) = takeCachingMember() else { return false }
+      let isDone = cache(member)
+      shared.withLock { state in
+        state.cachingCount -= 1
+        if !isDone { state.caching.putBack(member, to: session) }
+      }
+      if isDone { return true }
+    }
+    return false
   }
 
-  private func takeRequest() -> Work? {
+  private func takeRequest() -> RenderingWork? {
     shared.withLock { state in
       guard !state.isEnding, let job = state.takeRendering(), let first = job.waiters.first else { return nil }
       let request = state.sessions[first.session]?.requests[first.sequence]
-      return Work(key: job.key, options: request?.options ?? ImageOptions(), pixelSize: request?.pixelSize)
+      return RenderingWork(key: job.key, options: request?.options ?? ImageOptions(), pixelSize: request?.pixelSize)
     }
   }
 
-  private func finish(_ work: Work, _ outcome: Outcome) {
+  private func finish(_ work: RenderingWork, _ outcome: Outcome) {
     if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
     let (served, unserved, isUnwanted) = shared.withLock { state -> ([ImageTicket], [ImageTicket], Bool) in
       var served: [ImageTicket] = []
@@ -67,7 +83,7 @@ extension ImageEngine {
   }
 
   /// Ends work that all its requests cancelled before the file was opened. Those that have joined it since wait again.
-  private func finishUnwanted(_ work: Work) {
+  private func finishUnwanted(_ work: RenderingWork) {
     shared.withLock { state in
       for ticket in state.rendering.finish(work.key) {
         state.sessions[ticket.session]?.release(.rendering)
@@ -90,25 +106,31 @@ extension ImageEngine {
 
   // MARK: - One picture
 
+  private enum Rendering {
+    case outcome(Outcome)
+    /// All requests were cancelled before decoding began.
+    case unwanted
+    /// The file is on a share, and has to wait for its turn.
+    case parked
+  }
+
   /// Makes a picture of the revision that the asset has now. If it changes meanwhile, the picture is made again once.
-  ///
-  /// - Returns: nil if all requests were cancelled before decoding began.
-  private func render(_ work: Work) -> Outcome? {
+  private func render(_ work: RenderingWork) -> Rendering {
     var isSecondTry = false
     while true {
       let plan: PicturePlan
       switch self.plan(work.options, work.key.assetID, pixelSize: work.pixelSize) {
       case .plan(let made): plan = made
-      case .outcome(let outcome): return outcome
+      case .outcome(let outcome): return .outcome(outcome)
       }
-      let isWanted = { self.shared.withLock { $0.rendering.hasWaiters(work.key) } }
-      guard let outcome = render(plan, work.options, isWanted: isWanted) else { return nil }
+      let rendering = render(plan, work)
+      guard case .outcome(let outcome) = rendering else { return rendering }
       guard case .kept(_, _, _, false) = outcome else {
-        if let outcome = afterChange(plan, outcome, isSecondTry: isSecondTry) { return outcome }
+        if let outcome = afterChange(plan, outcome, isSecondTry: isSecondTry) { return .outcome(outcome) }
         isSecondTry = true
         continue
       }
-      return outcome
+      return .outcome(outcome)
     }
   }
 
@@ -129,15 +151,23 @@ extension ImageEngine {
     return .failure(.noSuchAsset, "the asset \(plan.asset.id) was deleted")
   }
 
-  private func render(_ plan: PicturePlan, _ options: ImageOptions, isWanted: () -> Bool) -> Outcome? {
-    if let found = findFitting(plan, options) {
+  private func render(_ plan: PicturePlan, _ work: RenderingWork) -> Rendering {
+    if let found = findFitting(plan, work.options) {
       shared.withLock { $0.counts.cacheHits += 1 }
-      return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false)
+      return .outcome(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
     }
-    if let failure = knownFailure(plan, isEmbedded: false) { return .failure(failure.kind, failure.message) }
-    guard plan.asset.isAvailable else { return offline(plan) }
+    if let failure = knownFailure(plan, isEmbedded: false) { return .outcome(.failure(failure.kind, failure.message)) }
+    guard plan.asset.isAvailable else { return .outcome(offline(plan)) }
     // The request may have been cancelled while the asset was read.
-    return isWanted() ? decode(plan) : nil
+    guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return .unwanted }
+    guard assets.isOnShare(plan.file) else { return .outcome(decode(plan)) }
+    // A member of a caching set is not parked: it goes back to its set.
+    guard work.isCaching ? renderingShares.begin() : renderingShares.begin(orPark: work) else { return .parked }
+    defer {
+      renderingShares.end()
+      renderingThreads.wake()
+    }
+    return .outcome(decode(plan))
   }
 
   private func decode(_ plan: PicturePlan) -> Outcome {
@@ -186,7 +216,7 @@ extension ImageEngine {
 
   // MARK: - Caching
 
-  private func takeCachingMember() -> CachingSets.Member? {
+  private func takeCachingMember() -> (session: Int, member: CachingSets.Member)? {
     let now = configuration.clock.seconds()
     let mayCache = shared.withLock { state in
       if let pause = state.cachingPause, pause <= now { state.cachingPause = nil }
@@ -202,10 +232,10 @@ extension ImageEngine {
     }
     return shared.withLock { state in
       guard Self.mayCache(state),
-        let member = state.caching.take(isReading: { state.sessions[$0]?.hasRoom(.rendering) ?? false })
+        let taken = state.caching.take(isReading: { state.sessions[$0]?.hasRoom(.rendering) ?? false })
       else { return nil }
       state.cachingCount += 1
-      return member
+      return taken
     }
   }
 
@@ -217,33 +247,42 @@ extension ImageEngine {
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.
-  private func cache(_ member: CachingSets.Member) {
+  /// - Returns: false if its file is on a share, and has to wait for its turn.
+  private func cache(_ member: CachingSets.Member) -> Bool {
     let options = ImageOptions(
       frame: member.want.frame, contentMode: member.want.contentMode, delivery: .highQuality)
-    guard case .plan(let plan) = plan(options, member.assetID, pixelSize: nil), plan.asset.isAvailable else { return }
+    guard case .plan(let plan) = plan(options, member.assetID, pixelSize: nil), plan.asset.isAvailable else {
+      return true
+    }
     if let found = findFitting(plan, options) {
       store.unpin(found.key, wasSent: false)
-      return
+      return true
     }
     // A request for the same picture makes it, or will.
-    guard shared.withLock({ $0.rendering.begin(plan.work) }) else { return }
-    let work = Work(key: plan.work, options: options)
-    finishCaching(work, renderForCaching(work))
+    guard shared.withLock({ $0.rendering.begin(plan.work) }) else { return true }
+    let work = RenderingWork(key: plan.work, options: options, isCaching: true)
+    guard let outcome = renderForCaching(work) else {
+      // Requests that came meanwhile wait in the lane.
+      finishUnwanted(work)
+      return false
+    }
+    finishCaching(work, outcome)
+    return true
   }
 
-  private func renderForCaching(_ work: Work) -> Outcome {
+  /// - Returns: nil if the file has to wait for its turn.
+  private func renderForCaching(_ work: RenderingWork) -> Outcome? {
     guard case .plan(let plan) = plan(work.options, work.key.assetID, pixelSize: nil) else {
       return .failure(.noSuchAsset, "there is no asset \(work.key.assetID)")
     }
-    guard let outcome = render(plan, work.options, isWanted: { true }) else {
-      return .failure(.unavailable, "the picture is not wanted")
-    }
+    guard case .outcome(let outcome) = render(plan, work) else { return nil }
     return afterChange(plan, outcome, isSecondTry: true) ?? outcome
   }
 
   /// Requests that came meanwhile get the picture.
-  private func finishCaching(_ work: Work, _ outcome: Outcome) {
+  private func finishCaching(_ work: RenderingWork, _ outcome: Outcome) {
     guard shared.withLock({ $0.rendering.hasWaiters(work.key) }) else {
+      if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
       let joined = shared.withLock { $0.rendering.finish(work.key) }
       return deliver(outcome, to: joined, isFinal: true, .rendering)
     }

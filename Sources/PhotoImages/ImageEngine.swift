@@ -78,8 +78,11 @@ package final class ImageEngine: Sendable {
   let shared: EngineState
   let immediateThreads = LaneThreads()
   let renderingThreads = LaneThreads()
+  /// The files on shares that the threads of a lane read.
+  let immediateShares = ShareTurns<Never>(threads: ImageEngine.immediateThreadCount)
+  let renderingShares: ShareTurns<RenderingWork>
 
-  /// How many threads look up pictures. A slow disk can hold one of them, not both.
+  /// How many threads look up pictures.
   private static let immediateThreadCount = 2
 
   package convenience init(configuration: ImageConfiguration, assets: any ImageAssets) {
@@ -94,6 +97,7 @@ package final class ImageEngine: Sendable {
     self.assets = assets
     self.maker = maker
     self.shared = shared
+    renderingShares = ShareTurns(threads: configuration.workers)
     store = PictureStore(
       directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
       logger: configuration.logger,

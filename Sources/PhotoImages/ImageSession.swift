@@ -2,14 +2,20 @@ import Synchronization
 
 /// A session of `org.photod.images`: requests go in, and results are pulled.
 ///
-/// All members can be called from any thread. After ``cancel(_:)`` has returned, ``takeResults()`` returns no result of the
-/// requests that it named. A result that was taken before counts as sent, so the caller must write it to the stream before
-/// the reply to a cancellation that comes after it.
+/// All members can be called from any thread. Results leave by ``takeResults()``, or by ``sendResults(_:)``, which also lets
+/// ``cancel(_:)`` wait until the results that were taken are on the stream.
 package final class ImageSession: Sendable {
   /// 128 random bits in hexadecimal.
   package let name: String
   let number: Int
   private let engine: ImageEngine
+  private let sending = Mutex(Sending.idle)
+
+  private enum Sending {
+    case idle
+    /// Results are on their way to the stream. These cancellations wait for them.
+    case active(waiters: [CheckedContinuation<Void, Never>])
+  }
 
   init(number: Int, engine: ImageEngine) {
     name = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { bits in
@@ -23,10 +29,22 @@ package final class ImageSession: Sendable {
   /// Adds requests: all or none. Results may be there before this returns.
   package func request(_ demands: [ImageDemand]) throws(ImageRequestError) { try engine.request(demands, number) }
 
-  /// Cancels requests.
+  /// Cancels requests. It returns when the results that ``sendResults(_:)`` had taken are on the stream.
+  ///
   /// - Parameter ids: nil means all that are open.
-  /// - Returns: the requests that get no further result. The final result of any other was taken.
-  package func cancel(_ ids: [Int64]?) -> [Int64] { engine.cancel(ids, number) }
+  /// - Returns: the requests that get no further result. The final result of any other was sent.
+  package func cancel(_ ids: [Int64]?) async -> [Int64] {
+    let cancelled = engine.cancel(ids, number)
+    await withCheckedContinuation { continuation in
+      let waits = sending.withLock { sending in
+        guard case .active(let waiters) = sending else { return false }
+        sending = .active(waiters: waiters + [continuation])
+        return true
+      }
+      if !waits { continuation.resume() }
+    }
+    return cancelled
+  }
 
   /// Adds members to the caching set: an asset with a frame and a mode. A member that is there already stays once.
   package func startCaching(
@@ -48,9 +66,33 @@ package final class ImageSession: Sendable {
     try engine.readImage(imageID, offset: offset, number)
   }
 
-  /// Takes up to 64 results and 1 MiB that wait: none if none do. At most 64 results and 4 MiB wait. Then the session gets
+  /// Takes up to 64 results and 640 KiB that wait, or one larger result: none if none wait. At most 64 results and 4 MiB wait. Then the session gets
   /// no more work until some are taken.
   package func takeResults() -> [PictureResult] { engine.takeResults(number) }
+
+  /// Takes results as ``takeResults()`` does, and puts them on the stream. Only one task sends the results of a session.
+  ///
+  /// - Parameter put: puts results on the stream. It must return when they are in the buffer of the connection, even if
+  ///   the client does not read: cancellations wait for it.
+  /// - Returns: false if there are no results. Then `put` was not called.
+  package func sendResults(_ put: ([PictureResult]) async throws -> Void) async rethrows -> Bool {
+    // The mark comes first. So a cancellation either finds the results in the engine, or waits for them.
+    sending.withLock { $0 = .active(waiters: []) }
+    defer { endSending() }
+    let results = takeResults()
+    guard !results.isEmpty else { return false }
+    try await put(results)
+    return true
+  }
+
+  private func endSending() {
+    let waiters = sending.withLock { sending -> [CheckedContinuation<Void, Never>] in
+      guard case .active(let waiters) = sending else { return [] }
+      sending = .idle
+      return waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
 
   /// Sets the closure that is called when results wait and none did before, and when the session has ended. It is called
   /// at once if one of them holds already. It may be called on any thread, and must not block.

@@ -3,7 +3,8 @@ struct SessionState: Sendable {
   static let mostWaitingResults = 64
   /// Counted as they are sent: bytes in base64, and 512 bytes for the members of a result.
   static let mostWaitingBytes = 4 << 20
-  static let mostBytesOfReply = 1 << 20
+  /// With this many bytes of results, paths and messages included, a reply stays below 1 MiB.
+  static let mostBytesOfReply = 640 << 10
   static let mostRequests = 10_000
   static let mostRequestsOfCall = 1_000
   static let mostCachingMembers = 50_000

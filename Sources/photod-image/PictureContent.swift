@@ -13,13 +13,24 @@ enum PictureContent {
   case raw
 
   /// - Parameter contentType: the media type of the catalog. It distinguishes the kinds of RAW files that look like TIFF.
-  /// - Throws: `unsupported` if the content is of no format that this program reads.
+  /// - Throws: `unreadable` if the content is not of the format that the name says; `unsupported` if this program does not
+  ///   read that format.
   init(_ view: ByteView, contentType: String) throws(PictureError) {
     guard let found = Self.find(view, contentType) else {
+      if Self.readable.contains(contentType) {
+        throw PictureError(.unreadable, "the content is no picture of the type that the name says (\(contentType))")
+      }
       throw PictureError(.unsupported, "the format is not known (\(contentType.isEmpty ? "no type" : contentType))")
     }
     self = found
   }
+
+  /// The media types of files whose content is found by its first bytes.
+  private static let readable: Set = [
+    "image/jpeg", "image/mpo", "image/tiff", "image/png", "image/apng", "image/gif", "image/webp", "image/heic",
+    "image/heif", "image/avci", "image/avif", "image/vnd.adobe.photoshop", "image/bmp", "image/jxl", "image/jp2",
+    "image/jpx", "image/x-jp2-codestream",
+  ]
 
   private static func find(_ view: ByteView, _ contentType: String) -> PictureContent? {
     switch (view.byte(at: 0), view.byte(at: 1)) {

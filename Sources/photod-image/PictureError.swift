@@ -20,14 +20,15 @@ struct PictureError: Error {
       String(cString: imagedecoders_message()).unicodeScalars.map {
         $0.properties.generalCategory == .control ? " " : Character($0)
       })
-    let reason = text.isEmpty ? "no reason is known" : text
+    let reason = text.isEmpty ? "" : " (\(text))"
     switch result {
     case IMAGEDECODERS_DONE: return
     case IMAGEDECODERS_UNSUPPORTED:
-      throw PictureError(.unsupported, "this variant of the format is not supported (\(reason))")
-    case IMAGEDECODERS_NO_MEMORY: throw PictureError(.outOfMemory, "there is not enough memory (\(reason))")
-    case IMAGEDECODERS_ABSENT: throw PictureError(.noEmbeddedPicture, reason)
-    default: throw PictureError(.unreadable, "the file is damaged or cut off (\(reason))")
+      throw PictureError(.unsupported, "this variant of the format is not supported\(reason)")
+    case IMAGEDECODERS_NO_MEMORY: throw PictureError(.outOfMemory, "there is not enough memory\(reason)")
+    case IMAGEDECODERS_ABSENT:
+      throw PictureError(.noEmbeddedPicture, text.isEmpty ? "the file has no embedded picture" : text)
+    default: throw PictureError(.unreadable, "the file is damaged or cut off\(reason)")
     }
   }
 }

@@ -51,15 +51,90 @@ struct ChangeCase {
     var list = before
     try details.applySequentially(to: &list)
     if list != after { return "3 sequential" }
-    list = before
+    if let broken = try brokenRows(details) ?? brokenListModel(details) ?? brokenBatch(details) { return broken }
+    let snapshot = try details.snapshot(from: before)
+    let changed = Set(details.changedBefore.positions.map { before[$0] })
+    if snapshot.before != before || snapshot.after != after { return "3 snapshot" }
+    if snapshot.reconfigured != after.filter(changed.contains) { return "3 snapshot: reconfigured" }
+    if before.applying(try details.collectionDifference(from: before)) != after { return "6" }
+    return nil
+  }
+
+  /// A row of a view, which must be the same object when its asset has moved.
+  private final class Row {
+    let id: AssetID
+    var refreshes = 0
+    init(_ id: AssetID) { self.id = id }
+  }
+
+  /// Checks the sequential form of law 3 with rows that are made once: by the steps, and by the generic function.
+  private func brokenRows(_ details: FetchResultChangeDetails) throws -> String? {
+    let old = before.map(Row.init)
+    var rows = old
+    var aside: [Int: Row] = [:]
+    for update in try details.sequentialUpdates() {
+      switch update {
+      case .remove(let index): rows.remove(at: index)
+      case .takeOut(let index): aside[index] = rows.remove(at: index)
+      case .insert(let id, let index): rows.insert(Row(id), at: index)
+      case .putBack(let origin, let index):
+        guard let row = aside.removeValue(forKey: origin) else { return "3 sequential: nothing to put back" }
+        rows.insert(row, at: index)
+      case .refresh(let index): rows[index].refreshes += 1
+      }
+      if Set(rows.map(\.id)).count != rows.count { return "3 sequential: an id twice" }
+    }
+    if rows.map(\.id) != after || !aside.isEmpty { return "3 sequential steps" }
+    let survivors = Set(old.map(ObjectIdentifier.init)).intersection(rows.map(ObjectIdentifier.init))
+    if survivors.count != Set(before).intersection(after).count { return "3 sequential: a row was made again" }
+    let changed = Set(details.changedAfter.positions)
+    if rows.enumerated().contains(where: { $1.refreshes != (changed.contains($0) ? 1 : 0) }) { return "3 refresh" }
+
+    var others = old
+    var made = 0
+    try details.applySequentially(to: &others) { id in
+      made += 1
+      return Row(id)
+    }
+    if others.map(\.id) != after || made != details.insertedIDs.count { return "3 sequential rows" }
+    return nil
+  }
+
+  /// Checks the form of `GListModel` of law 3. A model is asked for its items inside of each signal.
+  private func brokenListModel(_ details: FetchResultChangeDetails) throws -> String? {
+    var list = before
     for edit in try details.listModelEdits() {
+      guard edit.position >= 0, edit.position + edit.removed <= list.count else { return "3 list model: bounds" }
       // A removal may be beyond the end of the list after. It adds nothing from that list.
       let added = edit.added == 0 ? [] : after[edit.position..<edit.position + edit.added]
       list.replaceSubrange(edit.position..<edit.position + edit.removed, with: added)
       if Set(list).count != list.count { return "3 list model: an id twice" }
     }
-    if list != after { return "3 list model" }
-    if before.applying(try details.collectionDifference(from: before)) != after { return "6" }
+    return list == after ? nil : "3 list model"
+  }
+
+  /// Checks the batch form of law 3 as a collection view applies it: what leaves, then what fills the slots.
+  private func brokenBatch(_ details: FetchResultChangeDetails) throws -> String? {
+    let batch = try details.batchUpdate()
+    if batch.countBefore != before.count || batch.countAfter != after.count
+      || batch.countBefore - batch.deletedBefore.count + batch.insertedAfter.count != batch.countAfter
+    {
+      return "3 batch update: counts"
+    }
+    let leaving = batch.deletedBefore + batch.moves.map(\.fromBefore)
+    let filled = batch.insertedAfter + batch.moves.map(\.toAfter)
+    if Set(leaving).count != leaving.count || Set(filled).count != filled.count {
+      return "3 batch update: an index twice"
+    }
+    var slots = [AssetID?](repeating: nil, count: batch.countAfter)
+    for position in batch.insertedAfter { slots[position] = after[position] }
+    for move in batch.moves { slots[move.toAfter] = before[move.fromBefore] }
+    var staying = before.indices.filter { !Set(leaving).contains($0) }[...]
+    for position in slots.indices where slots[position] == nil {
+      slots[position] = staying.popFirst().map { before[$0] }
+    }
+    if slots != after.map(Optional.some) || !staying.isEmpty { return "3 batch update" }
+    if batch.reconfiguredAfter != details.changedAfter.positions { return "3 batch update: reconfigured" }
     return nil
   }
 

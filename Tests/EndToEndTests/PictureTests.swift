@@ -92,11 +92,14 @@ import Testing
   @Test func aRenamedFolderTouchesNothingInTheStoreAndADeletedPhotoGoes() async throws {
     try await DaemonFixture.with { fixture in
       for number in 0..<20 { try fixture.write("folder/\(number).jpg", number) }
+      try Data("no picture".utf8).write(to: URL(fileURLWithPath: fixture.path("folder/text.jpg")))
       try await fixture.start()
       try await fixture.synchronize()
       let warm = try await PhotoctlTests.photoctl(
         in: fixture.directory, fixture.socket, ["images", "--warm", "--now", "--format", "json"])
       #expect(warm.status == 0, "\(warm.errors)")
+      let counts = try JSONDecoder().decode([String: Int].self, from: Data(warm.text.utf8))
+      #expect(counts == ["assets": 21, "failed": 1])
       let kept = pictures(fixture)
       #expect(kept.count == 20)
       try fixture.move("folder", "renamed")

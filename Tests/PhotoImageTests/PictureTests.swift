@@ -127,8 +127,14 @@ import Testing
     #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
   }
 
-  @Test func unknownContentIsUnsupportedAndEmptyIsUnreadable() throws {
-    #expect(try make(Array("hello".utf8), .test()).failure == .unsupported)
+  @Test func unknownContentIsUnsupportedAndContentThatIsNotWhatTheNameSaysIsUnreadable() throws {
+    #expect(try make(Array("hello".utf8), .test(contentType: "")).failure == .unsupported)
+    guard case .failed(.unreadable, let message) = try make(Array("hello".utf8), .test(contentType: "image/jpeg"))
+    else {
+      Issue.record("a text is a picture")
+      return
+    }
+    #expect(message == "the content is no picture of the type that the name says (image/jpeg)")
     #expect(try make([], .test()).failure == .unreadable)
   }
 

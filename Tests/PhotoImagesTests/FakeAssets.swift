@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PhotoImages
 import Synchronization
@@ -7,6 +8,10 @@ final class FakeAssets: ImageAssets {
   private struct State {
     var assets: [Int64: ImageAsset] = [:]
     var openErrors: [Int64: ImageFileError] = [:]
+    var onShare: Set<Int64> = []
+    /// Not nil while the share does not answer: the threads that wait for it.
+    var waiting: [DispatchSemaphore]?
+    var waitingCount: Int { waiting?.count ?? 0 }
   }
 
   private let state = Mutex(State())
@@ -35,6 +40,29 @@ final class FakeAssets: ImageAssets {
 
   func failOpening(_ id: Int64, _ error: ImageFileError?) { state.withLock { $0.openErrors[id] = error } }
 
+  /// Moves the files of assets to a share.
+  func moveToShare(_ ids: some Sequence<Int64>) { state.withLock { $0.onShare.formUnion(ids) } }
+
+  /// Lets each file of the share block until ``answerFromShare()``.
+  func blockShare() { state.withLock { $0.waiting = [] } }
+
+  func answerFromShare() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = nil }
+      return state.waiting ?? []
+    }
+    for semaphore in waiting { semaphore.signal() }
+  }
+
+  /// How many threads wait for the share.
+  var blockedCount: Int { state.withLock { $0.waitingCount } }
+
+  func isOnShare(_ file: ImageFile) -> Bool {
+    state.withLock { state in
+      state.assets.values.first { $0.files.contains(file) }.map { state.onShare.contains($0.id) } ?? false
+    }
+  }
+
   func imageAsset(_ id: Int64) throws -> ImageAsset? { state.withLock { $0.assets[id] } }
 
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
@@ -42,6 +70,14 @@ final class FakeAssets: ImageAssets {
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
     }
     if let error { throw error }
+    if isOnShare(file) {
+      let semaphore = DispatchSemaphore(value: 0)
+      let isBlocked = state.withLock { state in
+        state.waiting?.append(semaphore)
+        return state.waiting != nil
+      }
+      if isBlocked { semaphore.wait() }
+    }
     let descriptor = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .errno(errno) }
     return descriptor

@@ -8,6 +8,8 @@ import Synchronization
 final class FakeMaker: PictureMaker {
   struct State {
     var isHeld = false
+    /// The files whose pictures are held, by name.
+    var heldNames: Set<String> = []
     var waiting: [DispatchSemaphore] = []
     /// The requests in the order in which they began.
     var begun: [PictureRequest] = []
@@ -33,9 +35,13 @@ final class FakeMaker: PictureMaker {
   /// Lets no picture be finished until ``release()``. Embedded ones are made all the same.
   func hold() { state.withLock { $0.isHeld = true } }
 
+  /// Lets no picture of these files be finished until ``release()``.
+  func hold(_ names: Set<String>) { state.withLock { $0.heldNames = names } }
+
   func release() {
     let waiting = state.withLock { state in
       state.isHeld = false
+      state.heldNames = []
       defer { state.waiting = [] }
       return state.waiting
     }
@@ -46,7 +52,7 @@ final class FakeMaker: PictureMaker {
     let name = String(decoding: request.name, as: UTF8.self)
     let gate = state.withLock { state -> DispatchSemaphore? in
       state.begun.append(request)
-      guard state.isHeld, request.kind == .rendered else { return nil }
+      guard state.isHeld || state.heldNames.contains(name), request.kind == .rendered else { return nil }
       let semaphore = DispatchSemaphore(value: 0)
       state.waiting.append(semaphore)
       return semaphore

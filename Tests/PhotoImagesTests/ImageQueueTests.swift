@@ -152,10 +152,16 @@ struct ImageQueueTests {
         members = []
         pending = []
       default:
-        #expect(sets.take { _ in false } == nil)
+        #expect(sets.take { _ in false }?.member == nil)
         let taken = sets.take { _ in true }
         #expect((taken == nil) == pending.isEmpty)
-        if let taken { #expect(pending.remove(taken) != nil) }
+        if let (session, member) = taken {
+          #expect(session == 1 && pending.remove(member) != nil)
+          if random.once(in: 3) {
+            sets.putBack(member, to: session)
+            if members.contains(member) { pending.insert(member) }
+          }
+        }
       }
       #expect(sets.pendingCount == pending.count)
       #expect((0..<40).allSatisfy { id in sets.holds(id) == members.contains { $0.assetID == id } })

@@ -16,7 +16,7 @@ struct PictureStoreTests {
     for id in Int64(2)...40 {
       try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)])
       try await eventually("picture \(id) is made") { fixture.maker.rendered.count == Int(id) }
-      _ = session.cancel(nil)
+      _ = await session.cancel(nil)
     }
     try await fixture.waitUntilIdle()
     fixture.clock.advance(60)

@@ -23,6 +23,8 @@ private enum RealPhotos {
 struct RealDecoderTests {
   /// The photos of the folder are the assets 1, 2 and so on.
   private final class Photos: ImageAssets {
+    func isOnShare(_ file: ImageFile) -> Bool { false }
+
     let paths: [String]
 
     init(_ paths: [String]) { self.paths = paths }

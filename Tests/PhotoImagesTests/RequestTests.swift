@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestTools
 import Testing
 
@@ -30,7 +31,7 @@ struct RequestTests {
     let session = try fixture.session()
     try session.request(demands(1...1000))
     try await fixture.waitForRendering(1)
-    #expect(session.cancel(nil).count == 1000)
+    #expect(await session.cancel(nil).count == 1000)
     fixture.maker.release()
     try await fixture.waitUntilIdle()
     #expect(fixture.maker.rendered.count == 1)
@@ -46,10 +47,39 @@ struct RequestTests {
     let session = try fixture.session()
     try session.request(demands(1...3))
     try await fixture.waitUntilIdle()
-    #expect(session.cancel([2, 7, 2]) == [2])
+    #expect(await session.cancel([2, 7, 2]) == [2])
     #expect(session.takeResults().map(\.requestID) == [1, 3])
-    #expect(session.cancel(nil) == [], "the final results were sent")
+    #expect(await session.cancel(nil) == [], "the final results were sent")
     #expect(fixture.engine.statistics().undelivered == 1)
+  }
+
+  @Test func aCancellationReturnsAfterTheResultsThatWereTakenAreOnTheStream() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...3)
+    let session = try fixture.session()
+    try session.request(demands([1]))
+    try await fixture.waitUntilIdle()
+    let events = Events()
+    let (stream, mayPut) = AsyncStream.makeStream(of: Void.self)
+    let (started, isPutting) = AsyncStream.makeStream(of: Void.self)
+    let sender = Task {
+      await session.sendResults { results in
+        isPutting.finish()
+        for await _ in stream {}
+        events.add("sent \(results.map(\.requestID))")
+      }
+    }
+    for await _ in started {}
+    let canceller = Task {
+      let cancelled = await session.cancel(nil)
+      events.add("cancelled \(cancelled)")
+    }
+    // Without the wait, the cancellation would be over by the time that another request is made.
+    _ = try await fixture.picture(2, in: try fixture.session("other"), as: 1)
+    mayPut.finish()
+    await canceller.value
+    #expect(await sender.value)
+    #expect(events.all == ["sent [1]", "cancelled []"])
   }
 
   @Test func idsMustAscend() async throws {
@@ -130,7 +160,7 @@ struct RequestTests {
       ])
     }
     try await fixture.waitForRendering(1)
-    #expect(sessions[0].cancel(nil) == [1, 2])
+    #expect(await sessions[0].cancel(nil) == [1, 2])
     fixture.maker.release()
     for session in sessions[1...] {
       let results = try await fixture.results(of: session, finals: 2)
@@ -276,4 +306,12 @@ struct RequestTests {
     #expect(results.map(\.requestID) == [9, 2])
     #expect(fixture.maker.embeddedCount == 0)
   }
+}
+
+private final class Events: Sendable {
+  private let events = Mutex<[String]>([])
+
+  var all: [String] { events.withLock { $0 } }
+
+  func add(_ event: String) { events.withLock { $0.append(event) } }
 }

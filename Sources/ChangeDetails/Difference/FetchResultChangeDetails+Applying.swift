@@ -1,18 +1,5 @@
 import PhotoModel
 
-/// One `items-changed` of a `GListModel`, or one splice of an array.
-public struct ListModelEdit: Hashable, Sendable {
-  public var position: Int
-  public var removed: Int
-  public var added: Int
-
-  public init(position: Int, removed: Int, added: Int) {
-    self.position = position
-    self.removed = removed
-    self.added = added
-  }
-}
-
 extension FetchResultChangeDetails {
   /// The details contradict themselves, or they do not fit the list that they are applied to. The remedy is to fetch or
   /// observe again.
@@ -53,42 +40,14 @@ extension FetchResultChangeDetails {
     for range in steps.filled {
       keep(until: range.start)
       for position in range.start..<range.start + range.count {
-        after.append(arrivals.next(at: position, movedFrom: { before[$0] }))
+        switch arrivals.next(at: position) {
+        case .moved(let from): after.append(before[from])
+        case .inserted(let id): after.append(id)
+        }
       }
     }
     keep(until: countAfter)
     return after
-  }
-
-  /// Turns the list into the one after, one removal or insertion at a time, as for a terminal or a document tree. Ids
-  /// leave from right to left, then arrive from left to right. The caller refreshes the positions in ``changedAfter``
-  /// afterwards.
-  ///
-  /// - Throws: ``Mismatch``. Then the list is unchanged.
-  /// - Complexity: O(n · k) for k runs of removed, inserted and moved ids; ``applied(to:)`` is O(n).
-  public func applySequentially(to list: inout [AssetID]) throws(Mismatch) {
-    let steps = try steps(for: list.count)
-    let aside = Dictionary(uniqueKeysWithValues: moves.map { ($0.fromBefore, list[$0.fromBefore]) })
-    for range in steps.leaving.reversed() { list.removeSubrange(range.start..<range.start + range.count) }
-    var arrivals = Arrivals(self)
-    for range in steps.filled {
-      let ids = (range.start..<range.start + range.count).map { position in
-        arrivals.next(at: position, movedFrom: { aside[$0, default: 0] })
-      }
-      list.insert(contentsOf: ids, at: range.start)
-    }
-  }
-
-  /// The `items-changed` signals that take a `GListModel` from the list before to the one after. Each is valid when it
-  /// is emitted in this order, and the list never contains an item twice. A change of an asset that keeps its place is
-  /// a `notify` on the item, so it has no edit here.
-  ///
-  /// An edit adds the ids that the list after has at its positions.
-  /// - Throws: ``Mismatch`` if the details contradict themselves.
-  public func listModelEdits() throws(Mismatch) -> [ListModelEdit] {
-    let steps = try steps(for: countBefore)
-    return steps.leaving.reversed().map { ListModelEdit(position: $0.start, removed: $0.count, added: 0) }
-      + steps.filled.map { ListModelEdit(position: $0.start, removed: 0, added: $0.count) }
   }
 
   /// Converts the details to Swift's `CollectionDifference`, with moves as associated removals and insertions:
@@ -117,13 +76,13 @@ extension FetchResultChangeDetails {
   }
 
   /// The runs that leave the list before (R and from(M)), and the slots to fill in the list after (I and to(M)).
-  private struct Steps {
+  struct Steps {
     let leaving: [IndexRange]
     let filled: [IndexRange]
   }
 
   /// Checks everything that applying relies on, because the numbers may come from anywhere.
-  private func steps(for count: Int) throws(Mismatch) -> Steps {
+  func steps(for count: Int) throws(Mismatch) -> Steps {
     guard countBefore == count else {
       throw Mismatch(message: "they start from a list of \(countBefore), this one has \(count)")
     }
@@ -164,8 +123,14 @@ extension FetchResultChangeDetails {
     return true
   }
 
-  /// Returns the ids that fill the slots of the list after, in ascending order.
-  private struct Arrivals {
+  /// Says what fills the slots of the list after, in ascending order.
+  struct Arrivals {
+    enum Arrival {
+      /// The item that was at this position of the list before.
+      case moved(from: Int)
+      case inserted(AssetID)
+    }
+
     private var moves: ArraySlice<Move>
     private var insertedIDs: ArraySlice<AssetID>
 
@@ -174,12 +139,13 @@ extension FetchResultChangeDetails {
       insertedIDs = details.insertedIDs[...]
     }
 
-    mutating func next(at position: Int, movedFrom: (Int) -> AssetID) -> AssetID {
+    /// What fills this slot. Each slot must be asked for once.
+    mutating func next(at position: Int) -> Arrival {
       if let move = moves.first, move.toAfter == position {
         moves.removeFirst()
-        return movedFrom(move.fromBefore)
+        return .moved(from: move.fromBefore)
       }
-      return insertedIDs.removeFirst()
+      return .inserted(insertedIDs.removeFirst())
     }
   }
 }

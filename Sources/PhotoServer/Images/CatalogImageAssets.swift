@@ -43,6 +43,10 @@ package struct CatalogImageAssets: ImageAssets {
 
   private static let originals: Set<Resource.Kind> = [.photo, .video, .audio]
 
+  package func isOnShare(_ file: ImageFile) -> Bool {
+    if case .share = access(file.path) { true } else { false }
+  }
+
   /// A symbolic link that replaced the file is not followed, and a FIFO does not block.
   package func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     switch access(file.path) {

@@ -16,13 +16,12 @@ extension ImageService {
     while true {
       // If the client does not read, the results stay with the engine, which then stops working for the session.
       try await call.drained()
-      let results = session.takeResults()
-      guard results.isEmpty else {
+      let hasSent = try await session.sendResults { results in
         for page in results.pages({ $0.wire }) {
           try await call.replyContinuing(OpenSessionReply(session: session.name, results: page))
         }
-        continue
       }
+      if hasSent { continue }
       if session.isEnded { throw unavailable() }
       try await signal.wait()
     }
@@ -42,7 +41,8 @@ extension ImageService {
   func cancelRequests(_ call: VarlinkServiceCall) async throws {
     let parameters = try await parameters(call, CancelRequestsRequest.self)
     try await inSession(parameters.session, call) { session in
-      try await call.reply(CancelRequestsReply(cancelled: session.cancel(parameters.ids)))
+      let cancelled = await session.cancel(parameters.ids)
+      try await call.reply(CancelRequestsReply(cancelled: cancelled))
     }
   }
 

@@ -19,10 +19,11 @@ struct ImageWarming {
   /// The set may not outgrow the contract's limit for a session.
   private static let mostMembers = 50_000
 
-  /// - Returns: how many of the assets have their pictures now, and the number of all.
+  /// - Returns: how many assets there are, and how many pictures could not be made meanwhile, for any program.
   /// - Throws: ``Failure`` if the cache is full.
-  func run() async throws -> (made: Int, count: Int) {
+  func run() async throws -> (count: Int, failed: Int) {
     defer { images.close() }
+    let failedBefore = try await images.statistics().failed
     var ids: [AssetID] = []
     for try await page in library.fetchIDs(FetchOptions(includeHidden: true)) { ids += page.ids }
     var made = 0
@@ -36,7 +37,7 @@ struct ImageWarming {
       try await waitUntilMade(made, of: ids.count)
       made += part.count
     }
-    return (made, ids.count)
+    return (ids.count, max(0, try await images.statistics().failed - failedBefore))
   }
 
   private func waitUntilIdle() async throws {

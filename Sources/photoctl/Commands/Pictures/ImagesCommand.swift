@@ -12,8 +12,8 @@ struct ImagesCommand: AsyncParsableCommand {
       --clear removes the kept pictures. They are made again when a program requests them. Pictures that a program got in \
       the last minute stay until that minute is over, and are not counted.
 
-      --warm makes a picture with 256 pixels of each asset that has none, and ends when all are made. photod makes them \
-      while no program requests pictures. It waits while the machine runs on its battery, or while its processors are \
+      --warm makes a picture with 256 pixels of each asset that has none, and ends when all are made. It prints how many \
+      could not be made: `photoctl thumbnail ID` has the reason. photod makes them while no program requests pictures. It waits while the machine runs on its battery, or while its processors are \
       busy: while tasks have waited for one in more than 20 % of the last ten seconds (/proc/pressure/cpu). With --now, \
       it does not wait. If the cache has no room for more pictures, it fails (`image-cache-size`).
 
@@ -50,9 +50,13 @@ struct ImagesCommand: AsyncParsableCommand {
     }
     let images = ImageManager(of: library)
     if warm {
-      let (_, count) = try await ImageWarming(library: library, images: images, isImmediate: now).run()
-      return try put(["assets": count]) {
-        "\(Text.count(count, "asset", "assets")) gone through: each has its picture, unless its file can't be decoded\n"
+      let (count, failed) = try await ImageWarming(library: library, images: images, isImmediate: now).run()
+      return try put(["assets": count, "failed": failed]) {
+        """
+        \(Text.count(count, "asset", "assets")): each has its picture now, except those on drives that are offline.
+        \(Text.count(failed, "picture", "pictures")) could not be made.
+
+        """
       }
     }
     let statistics = try await images.statistics()

@@ -26,7 +26,9 @@ struct ThumbnailCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Option(help: ArgumentHelp("The longer side in pixels, 1 to 16384 (default: 256).", valueName: "pixels"))
+  @Option(
+    help: ArgumentHelp(
+      "The longer side in pixels, 1 to 16384 (default: 256). A smaller photo keeps its size.", valueName: "pixels"))
   var size: Int?
 
   @Option(
@@ -64,7 +66,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
           thumbnail = try Thumbnail(id, try result.get(), folder)
         } catch {
           var problem = Failure(error, in: "thumbnail")
-          problem.problem = (names[id] ?? NamedAsset(.id(id))).problem("asset \(id): \(problem.problem)")
+          problem.problem = (names[id] ?? NamedAsset(.id(id))).problem(Self.problem(problem.problem, of: id, error))
           failures.append(problem)
           thumbnail = Thumbnail(id, failing: error, problem.problem)
         }
@@ -72,12 +74,17 @@ struct ThumbnailCommand: AsyncParsableCommand {
       }
     }
     try printer.end()
-    guard let first = failures.first else { return }
+    guard let last = failures.last else { return }
     // The other formats print each failure in its place.
     if (formats.chosen ?? .paths) == .paths {
-      for failure in failures.dropFirst() { Output.complain("photoctl: \(failure.problem)\n") }
+      for failure in failures.dropLast() { Output.complain("photoctl: \(failure.problem)\n") }
     }
-    throw first
+    throw last
+  }
+
+  /// The problem with the asset that has it, if its text does not name the asset.
+  private static func problem(_ text: String, of id: AssetID, _ error: any Error) -> String {
+    if case .noImage(.noSuchAsset, _) = error as? PhotoLibraryError { text } else { "asset \(id): \(text)" }
   }
 
   /// The results in the order of the ids.

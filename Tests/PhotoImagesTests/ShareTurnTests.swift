@@ -1,0 +1,77 @@
+import TestTools
+import Testing
+
+@testable import PhotoImages
+
+/// A share that does not answer holds up no picture of another drive.
+struct ShareTurnTests {
+  private static let share: ClosedRange<Int64> = 1...20
+  private static let local: ClosedRange<Int64> = 21...40
+
+  private func fixture() throws -> EngineFixture {
+    let fixture = try EngineFixture(workers: 2)
+    fixture.assets.add(1...40)
+    fixture.assets.moveToShare(Self.share)
+    return fixture
+  }
+
+  private func demands(_ ids: some Sequence<Int64>, _ options: ImageOptions = .thumbnail) -> [ImageDemand] {
+    ids.map { ImageDemand(id: $0, assetID: $0, options: options) }
+  }
+
+  @Test func requestsForOtherDrivesAreServedWhileAShareDoesNotAnswer() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.request(demands(1...40))
+    let results = try await fixture.results(of: session, finals: 20)
+    #expect(results.map(\.requestID).sorted() == Array(Self.local))
+    #expect(fixture.assets.blockedCount == 1)
+    fixture.assets.answerFromShare()
+    let late = try await fixture.results(of: session, finals: 20)
+    #expect(late.map(\.requestID).sorted() == Array(Self.share))
+    try await fixture.waitUntilIdle()
+  }
+
+  @Test func embeddedPicturesOfOtherDrivesComeWhileAShareDoesNotAnswer() async throws {
+    let fixture = try fixture()
+    fixture.maker.state.withLock { $0.embedded = Set((1...40).map { "\($0).jpg" }) }
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.request(demands(1...40, .square(256, .opportunistic)))
+    let results = try await fixture.results(of: session, finals: 20)
+    for id in Self.local {
+      #expect(results.filter { $0.requestID == id }.map(\.isFinal) == [false, true])
+    }
+    #expect(fixture.assets.blockedCount == 2, "one thread of each lane")
+    fixture.assets.answerFromShare()
+    let late = try await fixture.results(of: session, finals: 20)
+    #expect(late.filter(\.isFinal).map(\.requestID).sorted() == Array(Self.share))
+  }
+
+  @Test func cancelledRequestsForAShareCauseNoWorkWhenItAnswers() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.request(demands(Self.share))
+    try await eventually("a thread waits for the share") { fixture.assets.blockedCount == 1 }
+    #expect(await session.cancel(nil).count == 20)
+    fixture.assets.answerFromShare()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.maker.rendered.count == 1)
+    #expect(session.takeResults().isEmpty)
+  }
+
+  @Test func cachingOfOtherDrivesGoesOnWhileAShareDoesNotAnswer() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.startCaching(
+      assetIDs: Array(1...40), frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await fixture.waitForRendering(20)
+    #expect(Set(fixture.maker.renderedNames) == Set(Self.local.map { "\($0).jpg" }))
+    fixture.assets.answerFromShare()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 40)
+  }
+}
