@@ -152,6 +152,14 @@ let package = Package(
       dependencies: ["CDescriptorPassing", "CImageDecoders", "CSandbox", "ImageRecords", "WatchRecords"],
       exclude: ["COPYING"]),
 
+    // Examples. They are built and tested, but not installed.
+    .executableTarget(name: "AlbumListExample", dependencies: ["PhotoClient"], path: "Examples/AlbumList"),
+    .executableTarget(name: "GalleryExample", dependencies: ["PhotoClient"], path: "Examples/Gallery"),
+    .executableTarget(name: "ImagePickerExample", dependencies: ["PhotoClient"], path: "Examples/ImagePicker"),
+    .executableTarget(name: "ObservedGridExample", dependencies: ["PhotoClient"], path: "Examples/ObservedGrid"),
+    .executableTarget(name: "PrefetcherExample", dependencies: ["PhotoClient"], path: "Examples/Prefetcher"),
+    .executableTarget(name: "ThumbnailListExample", dependencies: ["PhotoClient"], path: "Examples/ThumbnailList"),
+
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
@@ -270,6 +278,8 @@ let package = Package(
         "ChangeDetails", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoModel",
         "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    .testTarget(
+      name: "ExampleTests", dependencies: ["PhotoClient", "PhotoModel", "PhotoTestSupport"]),
     .testTarget(name: "DocumentationTests", dependencies: ["TestTools", "PhotoClient"]),
     .testTarget(name: "PackagingTests", dependencies: ["TestTools"]),
     .testTarget(name: "ServiceTests", dependencies: ["PhotoTestSupport"]),
