@@ -10,20 +10,31 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case invalidPredicate(message: String, position: Int)
   /// The position is an index of the search text's Unicode scalars, from 0.
   case invalidText(message: String, position: Int)
+  /// No list can be sorted by this key.
   case unknownSortKey(key: String, known: [String])
+  /// There are no values of this key.
   case unknownValueKey(key: String, known: [String])
+  /// The library has no assets with these ids.
   case noSuchAsset(ids: [AssetID])
+  /// There is no such album. The similar ones have nearly the same title.
   case noSuchCollection(collection: String, similar: [String])
   /// The candidates are the first of `count` collections; nil if they are all.
   case ambiguousCollection(collection: String, candidates: [String], count: Int? = nil)
+  /// The history does not reach back to the token, or it is of another library.
   case changeTokenExpired(message: String, currentToken: String)
+  /// The pages of a list, or a picture, were not read in time, or the list is no longer known.
   case snapshotExpired(message: String)
+  /// The request with this index can't be done, and nothing was changed.
   case changeRejected(requestIndex: Int, message: String)
+  /// The program does not have the access that the call needs.
   case notAuthorized(status: String, message: String)
   /// The daemon runs but can't do its work, or it is stopping.
   case libraryUnavailable(message: String)
+  /// The disk of the catalog is full.
   case storageFull(message: String)
+  /// The path is not in a folder of the library.
   case notInLibrary(path: String, message: String)
+  /// The call took too long, and was ended.
   case timedOut(message: String)
 
   /// There is no such file, or it is no catalog that can be restored.
@@ -155,6 +166,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     }
   }
 
+  /// The message and the remedy.
   public var description: String { "\(message). \(remedy)" }
 
   /// Splits the daemon's message: its first sentence says what is wrong, the rest what to do.

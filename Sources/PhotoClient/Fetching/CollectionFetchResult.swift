@@ -37,8 +37,11 @@ public struct CollectionFetchResult: Sendable {
 }
 
 extension CollectionFetchResult: RandomAccessCollection {
+  /// The position of the first collection.
   public var startIndex: Int { 0 }
+  /// The position after the last collection.
   public var endIndex: Int { collections.count }
+  /// The collection at a position.
   public subscript(index: Int) -> AssetCollection { collections[index] }
 }
 

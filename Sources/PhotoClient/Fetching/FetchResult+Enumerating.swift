@@ -21,8 +21,10 @@ public struct EnumeratedAssets: AsyncSequence, Sendable {
   let result: FetchResult
   let range: Range<Int>
 
+  /// Begins at the first position of the range.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(result: result, rest: range) }
 
+  /// The iterator. It loads 500 assets at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private static let chunk = 500
 

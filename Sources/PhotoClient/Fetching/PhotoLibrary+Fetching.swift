@@ -130,8 +130,10 @@ extension PhotoLibrary {
 public struct PersistentChanges: AsyncSequence, Sendable {
   let pages: LibraryReplies<HistoryPage>
 
+  /// Begins a call when its first commit is asked for.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 
+  /// The iterator. It loads the commits page by page.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var pages: LibraryReplies<HistoryPage>.AsyncIterator
     private var loaded: ArraySlice<PersistentChange> = []

@@ -21,8 +21,10 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
+  /// Connects when the first element is asked for.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start: start, path: path) }
 
+  /// The iterator. It holds the connection of the call.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let start: @Sendable () async throws -> () async throws -> Element?
     private var nextElement: (() async throws -> Element?)?

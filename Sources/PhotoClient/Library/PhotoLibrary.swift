@@ -6,10 +6,12 @@ import Varlink
 ///
 /// ```swift
 /// let library = PhotoLibrary(clientName: "slideshow")
-/// for try await page in library.fetch(FetchOptions(collection: "smart:favorites")) {
-///   for asset in page.assets { print(asset.resources[0].path) }
-/// }
+/// let favorites = try await library.fetchAssets(with: FetchOptions(collection: "smart:favorites"))
+/// for try await (_, asset) in favorites.enumerate() { print(asset.resources[0].path) }
 /// ```
+///
+/// A program that shows photos uses results (``fetchAssets(with:)``) and their changes (``changes(for:onProblem:)``). The
+/// other methods are the calls of the contract themselves.
 ///
 /// No connection is made before the first call. Calls of all tasks share one connection, which is made again if the
 /// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Each iteration of a
@@ -276,6 +278,7 @@ public final class PhotoLibrary: Sendable {
 
   // MARK: - The daemon itself
 
+  /// The state of photod: its folders, the work that is pending, and warnings with their remedies.
   public func status() async throws -> LibraryStatus {
     try await call("Status", VarlinkEmpty(), returning: StatusReply.self).status
   }

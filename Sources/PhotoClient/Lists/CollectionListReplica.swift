@@ -41,6 +41,7 @@ public struct CollectionListReplica: Hashable, Sendable {
   /// The collections of a list that is not complete yet.
   private var pages: [AssetCollection] = []
 
+  /// An empty list, before the first observation.
   public init() {}
 
   /// Applies one observation.

@@ -35,7 +35,9 @@ public struct FetchResultReplica: Hashable, Sendable {
 
   /// This list no longer matches the daemon's. The remedy is a new observation, without `since`.
   public struct OutOfStep: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The part that does not fit.
     public let message: String
+    /// The message for a log.
     public var description: String { "out of step with the library: \(message)" }
   }
 
@@ -55,6 +57,7 @@ public struct FetchResultReplica: Hashable, Sendable {
     var reload: Observation.Reload?
   }
 
+  /// An empty list, before the first observation.
   public init() {}
 
   /// A list that was stored with its token, to continue an observation: see
@@ -97,6 +100,9 @@ public struct FetchResultReplica: Hashable, Sendable {
     try set(after, observation)
     return .details(details)
   }
+
+  /// Forgets the pages of a list whose connection was lost before it was complete.
+  mutating func dropUnfinishedList() { pages = nil }
 
   private mutating func take(_ page: [AssetID], of observation: Observation) throws(OutOfStep) -> Step {
     var list: Pages

@@ -48,8 +48,10 @@ public struct LibraryChanges: AsyncSequence, Sendable {
   let results: [any ObservableResult]
   let report: (@Sendable (PhotoLibraryError) -> Void)?
 
+  /// Begins to observe the results.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results, report) }
 
+  /// The iterator. It holds a connection for each result, and closes them when it is released.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let observation: Observers
 

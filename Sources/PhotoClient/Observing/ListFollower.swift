@@ -10,6 +10,9 @@ struct ListFollower: Sendable {
   let inbox: ChangeInbox
   let report: (@Sendable (PhotoLibraryError) -> Void)?
 
+  /// A call with more ids than this takes longer than a call without them that is repeated if photod needs them.
+  private static let fewIDs = 10_000
+
   private var library: PhotoLibrary { result.lineage.library }
 
   func follow() async {
@@ -17,6 +20,8 @@ struct ListFollower: Sendable {
     var pauses = ObservationPauses()
     /// Why the next list replaces the one before; nil if the list before continues.
     var reload: FetchResultChange.ReloadReason?
+    /// Whether photod needs the ids of the list before, because it no longer keeps that list.
+    var needsIDs = false
     var replica = FetchResultReplica()
     do {
       replica = FetchResultReplica(ids: try await result.ids, token: result.token)
@@ -27,12 +32,21 @@ struct ListFollower: Sendable {
     while !Task.isCancelled {
       pauses.begin()
       do {
-        for try await observation in library.observe(result.options, resuming: replica, objects: true) {
+        let sendsIDs = needsIDs || replica.ids.count <= Self.fewIDs
+        needsIDs = false
+        replica.dropUnfinishedList()
+        for try await observation in observations(since: replica, sendingIDs: sendsIDs) {
           pauses.madeProgress()
+          if observation.reload == .tokenExpired, !sendsIDs {
+            // With the ids, the difference is exact as long as the history reaches back.
+            needsIDs = true
+            break
+          }
           if let step = try take(observation, &replica, &chain, &reload) {
             try await inbox.put(.assets(step), from: number)
           }
         }
+        if !needsIDs { try await pauses.wait(after: .connectionClosed) }
       } catch is CancellationError {
         return
       } catch is FetchResultReplica.OutOfStep {
@@ -64,6 +78,12 @@ struct ListFollower: Sendable {
     }
   }
 
+  private func observations(since replica: FetchResultReplica, sendingIDs: Bool) -> LibraryReplies<Observation> {
+    if sendingIDs { return library.observe(result.options, resuming: replica, objects: true) }
+    return library.observe(
+      result.options, since: replica.token, sinceDigest: replica.digest.description, objects: true)
+  }
+
   /// - Returns: the change of the list, if there is one.
   private func take(
     _ observation: Observation, _ replica: inout FetchResultReplica, _ chain: inout ListChain,
@@ -84,6 +104,7 @@ struct ListFollower: Sendable {
       if isNew, reason == .collectionDeleted, replica.ids.isEmpty, chain.current.isEmpty { return nil }
       return chain.advance(to: replica.ids, token: observation.token, .reload(reason), origin: observation.origin)
     case .details(let details):
+      reload = nil
       for range in details.changedAfter { pages.invalidate(replica.ids[range.start..<range.start + range.count]) }
       pages.invalidate(details.insertedIDs)
       // They may have left the list because they changed.
@@ -128,6 +149,7 @@ struct CollectionListFollower: Sendable {
           current = next
           try await inbox.put(.collections(CollectionListStep(change: change)), from: number)
         }
+        try await pauses.wait(after: .connectionClosed)
       } catch is CancellationError {
         return
       } catch let error as PhotoLibraryError {

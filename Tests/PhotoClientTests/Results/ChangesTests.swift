@@ -222,6 +222,64 @@ import Varlink
     }
   }
 
+  /// After a restart, photod does not have the list at the token. It needs the ids, which are sent only then.
+  @Test func aLongListIsSentOnlyIfPhotodNeedsIt() async throws {
+    let ids = Array(AssetID(1)...20_000)
+    let sent = Mutex<[Int?]>([])
+    let observe: ScriptedDaemon.Answer = { call in
+      let request = try call.parameters(ObserveRequest.self)
+      sent.withLock { $0.append(request.sinceIDs?.count) }
+      #expect(request.since == "l.1.1" && request.sinceDigest == ListDigest(of: ids).description)
+      let after = Array(ids.dropLast())
+      if request.sinceIDs == nil {
+        try await call.replyContinuing(Self.list(after, "l.1.4", reload: .tokenExpired))
+      } else {
+        try await call.replyContinuing(
+          ObserveReply(
+            observation: Observation(
+              token: "l.1.4", previousToken: "l.1.1", count: after.count, digest: ListDigest(of: after).description,
+              details: FetchResultChangeDetails(
+                countBefore: ids.count, countAfter: after.count,
+                removedBefore: [IndexRange(start: after.count, count: 1)]))))
+      }
+      try await Self.forever()
+    }
+    try await changes(of: ids, observe: observe) { result, changes in
+      var iterator = changes.makeAsyncIterator()
+      let details = try #require(await iterator.next()?.details(for: result))
+      #expect(details.hasIncrementalChanges && details.removedIDs == [20_000])
+      #expect(sent.withLock { $0 } == [nil, 20_000])
+    }
+  }
+
+  /// The connection is lost in the middle of the new list. Then photod knows the list before again.
+  @Test func aReloadThatBreaksOffIsForgotten() async throws {
+    let calls = Atomic(0)
+    let observe: ScriptedDaemon.Answer = { call in
+      if calls.add(1, ordering: .relaxed).newValue == 1 {
+        let digest = ListDigest(of: [7, 8, 9]).description
+        try await call.replyContinuing(
+          ObserveReply(
+            observation: Observation(
+              token: "l.1.2", count: 3, digest: digest, offset: 0, ids: [7], reload: .tooManyChanges)))
+        throw VarlinkError("org.photod.library.LibraryUnavailable", MessageError(message: "photod is stopping."))
+      }
+      #expect(try call.parameters(ObserveRequest.self).sinceIDs == [1, 2])
+      try await call.replyContinuing(
+        ObserveReply(
+          observation: Observation(
+            token: "l.1.3", previousToken: "l.1.1", count: 1, digest: ListDigest(of: [2]).description,
+            details: FetchResultChangeDetails(
+              countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)]))))
+      try await Self.forever()
+    }
+    try await changes(of: [1, 2], observe: observe) { result, changes in
+      var iterator = changes.makeAsyncIterator()
+      let details = try #require(await iterator.next()?.details(for: result))
+      #expect(details.hasIncrementalChanges && details.removedIDs == [1])
+    }
+  }
+
   @Test func aListThatDiffersFromThatOfPhotodIsReloaded() async throws {
     let calls = Atomic(0)
     let observe: ScriptedDaemon.Answer = { call in
