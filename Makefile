@@ -99,7 +99,7 @@ bench: build
 	Tests/Benchmarks/bench --programs $(RELEASE)
 
 docs: deps
-	swift build --quiet -j $(JOBS) --target PhotoClient
+	swift build --quiet -j $(JOBS) --target PhotoPredicates
 	Documentation/build
 	echo 'To read it: python3 -m http.server -d .build/documentation/photod.doccarchive, then http://localhost:8000/documentation/photod'
 

@@ -7,6 +7,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "PhotoClient", targets: ["PhotoClient"]),
+    .library(name: "PhotoPredicates", targets: ["PhotoPredicates"]),
     .library(name: "Varlink", targets: ["Varlink"]),
     .executable(name: "photod", targets: ["photod"]),
     .executable(name: "photoctl", targets: ["photoctl"]),
@@ -93,6 +94,8 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "Varlink"]),
+    // Apart from PhotoClient, because a program that links Foundation's predicates starts later.
+    .target(name: "PhotoPredicates", dependencies: ["PhotoClient", "PhotoModel", "PredicateLanguage"]),
 
     .target(
       name: "PhotoIndexer",
@@ -266,6 +269,9 @@ let package = Package(
     .testTarget(
       name: "PhotoClientTests",
       dependencies: ["ChangeDetails", "PhotoContract", "TestTools", "PhotoClient", "PhotoModel", "Varlink"]),
+    .testTarget(
+      name: "PhotoPredicatesTests",
+      dependencies: ["PhotoClient", "PhotoModel", "PhotoPredicates", "PredicateLanguage", "TestTools"]),
     .testTarget(
       name: "photoctlTests",
       dependencies: [

@@ -1,8 +1,11 @@
 /// One key of a sort order. `org.photod.library` lists the keys and how absent values sort.
 public struct SortDescriptor: Codable, Hashable, Sendable {
+  /// The sort key, such as `creationDate`.
   public var key: String
+  /// Whether the smallest value comes first.
   public var ascending: Bool
 
+  /// Creates a value with these properties.
   public init(key: String, ascending: Bool) {
     self.key = key
     self.ascending = ascending
@@ -26,11 +29,14 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var sortDescriptors: [SortDescriptor]?
   /// The largest number of assets in the list. An asset that a change pushes beyond the limit counts as removed.
   public var fetchLimit: Int?
+  /// Whether hidden assets are in the list; no if it is omitted.
   public var includeHidden: Bool?
+  /// Whether assets in the trash are in the list; no if it is omitted.
   public var includeTrashed: Bool?
   /// Whether assets on drives that are offline are left out.
   public var excludeUnavailable: Bool?
 
+  /// Creates a value with these properties.
   public init(
     collection: String? = nil, mediaTypes: [String]? = nil, predicate: String? = nil, text: String? = nil,
     sortDescriptors: [SortDescriptor]? = nil, fetchLimit: Int? = nil, includeHidden: Bool? = nil,

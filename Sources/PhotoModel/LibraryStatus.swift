@@ -1,5 +1,6 @@
 /// The state of the daemon and its library.
 public struct LibraryStatus: Codable, Hashable, Sendable {
+  /// The states.
   public enum State: String, OpenEnum {
     /// The catalog is being opened.
     case opening
@@ -16,9 +17,18 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     public static let allCases: [State] = [.opening, .scanning, .live, .recovering, .degraded]
   }
 
+  /// The state of one watched folder.
   public struct Root: Codable, Hashable, Sendable {
+    /// The states.
     public enum State: String, OpenEnum {
-      case online, offline, scanning, suspect
+      /// Its files are known, and changes are seen at once.
+      case online
+      /// Its drive is not connected. Its assets stay in the library.
+      case offline
+      /// It is being compared with the catalog.
+      case scanning
+      /// So many files are missing at once that their assets are not removed before a person confirms it.
+      case suspect
       /// It does not exist, and the library never had a photo of it.
       case missing
       case unknown
@@ -26,24 +36,37 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
       public static let allCases: [State] = [.online, .offline, .scanning, .suspect, .missing]
     }
 
+    /// How changes of a root are seen.
     public enum Watch: String, OpenEnum {
-      case inotify, polling, mixed
+      /// By the kernel's events.
+      case inotify
+      /// By listing its folders again and again, because the file system sends no events.
+      case polling
+      /// By events, and for some folders by listing them.
+      case mixed
       case unknown
 
       public static let allCases: [Watch] = [.inotify, .polling, .mixed]
     }
 
+    /// The absolute path of the folder.
     public var path: String
+    /// The present state.
     public var state: State
+    /// How its changes are seen.
     public var watch: Watch
+    /// The number of assets.
     public var assetCount: Int
+    /// The number of its folders.
     public var directoryCount: Int
+    /// The number of its folders that are listed again and again.
     public var polledDirectoryCount: Int
     /// When it went offline or became suspect; `nil` in any other state.
     public var since: PhotoDate?
     /// The reason why it is offline, missing or suspect, and the next step, as text for a person.
     public var reason: String?
 
+    /// Creates a value with these properties.
     public init(
       path: String, state: State, watch: Watch = .inotify, assetCount: Int = 0, directoryCount: Int = 0,
       polledDirectoryCount: Int = 0, since: PhotoDate? = nil, reason: String? = nil
@@ -61,9 +84,11 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
 
   /// Counts since the daemon started. A drive that comes back unchanged only changes ``scans``.
   public struct Counters: Codable, Hashable, Sendable {
+    /// The assets that the library gained.
     public var assetsInserted: Int
     /// An asset that was updated in two commits counts twice.
     public var assetsUpdated: Int
+    /// The assets that the library lost.
     public var assetsRemoved: Int
     /// The number of files whose content was read. A file that was read again counts again.
     public var filesRead: Int
@@ -74,6 +99,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// How often photod-watch was started. 1 means that it never died.
     public var watcherStarts: Int
 
+    /// Creates a value with these properties.
     public init(
       assetsInserted: Int = 0, assetsUpdated: Int = 0, assetsRemoved: Int = 0, filesRead: Int = 0, scans: Int = 0,
       overflows: Int = 0, watcherStarts: Int = 0
@@ -97,6 +123,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// The number of files that were given up because of that, since photod started.
     public var blamedFiles: Int
 
+    /// Creates a value with these properties.
     public init(running: Int = 0, restarts: Int = 0, blamedFiles: Int = 0) {
       self.running = running
       self.restarts = restarts
@@ -119,6 +146,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// Why no content is read at present; `nil` if nothing prevents it.
     public var paused: String?
 
+    /// Creates a value with these properties.
     public init(
       unsampledCount: Int = 0, unhashedCount: Int = 0, sampledBytes: Int64 = 0, hashedBytes: Int64 = 0,
       paused: String? = nil
@@ -131,12 +159,16 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     }
   }
 
+  /// The progress of the work that is being done.
   public struct Progress: Codable, Hashable, Sendable {
+    /// The number of items that are done.
     public var done: Int
     /// `nil` while it is unknown.
     public var total: Int?
+    /// The items that ``done`` and ``total`` count, as words for a person.
     public var phase: String
 
+    /// Creates a value with these properties.
     public init(done: Int, total: Int? = nil, phase: String) {
       self.done = done
       self.total = total
@@ -144,20 +176,29 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     }
   }
 
+  /// The present state.
   public var state: State
+  /// The random identifier of the catalog.
   public var library: String
+  /// The current token of the library.
   public var token: String
+  /// The version of photod.
   public var version: String
+  /// The number of assets.
   public var assetCount: Int
   /// The number of detected changes that are not in the library yet.
   public var pendingCount: Int
   /// The number of assets whose file is damaged, or whose content could not be read. `Explain` has the reasons.
   public var failedCount: Int
+  /// The progress of a scan, or of the upgrade of an older catalog; nil if neither runs.
   public var progress: Progress?
+  /// The watched folders.
   public var roots: [Root]
   /// Problems, each with its remedy. A warning stays until its problem is solved.
   public var warnings: [String]
+  /// The number of observations that are being answered.
   public var observerCount: Int
+  /// The number of open connections.
   public var connectionCount: Int
   /// `nil` if there is no library, or from an older daemon.
   public var counters: Counters?
@@ -166,6 +207,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   /// `nil` if there is no library, or from an older daemon.
   public var readers: Readers?
 
+  /// Creates a value with these properties.
   public init(
     state: State, library: String, token: String, version: String, assetCount: Int = 0, pendingCount: Int = 0,
     failedCount: Int = 0, progress: Progress? = nil, roots: [Root] = [], warnings: [String] = [],

@@ -8,6 +8,7 @@ public protocol OpenEnum: RawRepresentable, Codable, CaseIterable, Hashable, Sen
 }
 
 extension OpenEnum {
+  /// Decodes a word; one that this version does not know becomes ``unknown``.
   public init(from decoder: any Decoder) throws {
     self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
   }

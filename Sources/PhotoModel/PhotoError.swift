@@ -9,6 +9,7 @@ public struct PhotoError: Error, Sendable, CustomStringConvertible {
   /// The place in the source where the error was detected.
   public let location: String
 
+  /// Creates a value with these properties.
   public init(
     _ code: String, _ message: String, cause: (any Error)? = nil, file: StaticString = #fileID, line: UInt = #line
   ) {

@@ -12,7 +12,8 @@
 package func eventually(
   _ what: @autoclosure () -> String, within limit: Duration = .seconds(60),
   every pause: Duration = .milliseconds(10), isNotYet: (any Error) -> Bool = { _ in false },
-  file: StaticString = #fileID, line: UInt = #line, _ holds: () async throws -> Bool
+  isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,
+  _ holds: () async throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + limit
   while true {

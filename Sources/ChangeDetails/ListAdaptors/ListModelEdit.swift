@@ -1,9 +1,13 @@
 /// One `items-changed` of a `GListModel`, or one splice of an array.
 public struct ListModelEdit: Hashable, Sendable {
+  /// The index of the first item that is removed or added.
   public var position: Int
+  /// The number of items that leave at ``position``.
   public var removed: Int
+  /// The number of items that come at ``position``.
   public var added: Int
 
+  /// Creates a value with these properties.
   public init(position: Int, removed: Int, added: Int) {
     self.position = position
     self.removed = removed

@@ -39,7 +39,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
 
   /// There is no such file, or it is no catalog that can be restored.
   case notABackup(path: String, message: String)
-  /// The backup can't be written to this path.
+  /// A backup, or the file of an asset, can't be written to this path.
   case cannotWrite(path: String, message: String)
   /// Another backup, restore or check is running.
   case busy(message: String)

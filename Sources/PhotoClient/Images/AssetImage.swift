@@ -9,7 +9,9 @@ import PhotoModel
 
 /// The size of a frame, in pixels and not in points.
 public struct ImageSize: Hashable, Sendable {
+  /// The width.
   public var width: Int
+  /// The height.
   public var height: Int
 
   /// - Parameters: 1...16,384 each.
@@ -21,15 +23,20 @@ public struct ImageSize: Hashable, Sendable {
 
 /// The options of a request for pictures, as PhotoKit's `PHImageRequestOptions`.
 public struct ImageRequestOptions: Hashable, Sendable {
+  /// The results that the request has.
   public var deliveryMode: ImageDeliveryMode
+  /// How near the size of the picture is to the frame.
   public var resizeMode: ImageResizeMode
+  /// The file of the asset that is shown.
   public var version: ImageVersion
   /// The index of a file among `resources` of the asset; nil for the file that ``version`` means.
   public var resource: Int?
   /// The time of a video's frame; nil for the first one that is not black.
   public var atSeconds: Double?
+  /// The format of the picture.
   public var format: ImageFormat
 
+  /// Creates options. A request without options has the defaults.
   public init(
     deliveryMode: ImageDeliveryMode = .opportunistic, resizeMode: ImageResizeMode = .fast,
     version: ImageVersion = .current, resource: Int? = nil, atSeconds: Double? = nil, format: ImageFormat = .jpeg
@@ -45,19 +52,25 @@ public struct ImageRequestOptions: Hashable, Sendable {
 
 /// A picture of an asset: upright, in sRGB, without metadata.
 public struct AssetImage: Hashable, Sendable {
+  /// The place of a picture's bytes.
   public enum Content: Hashable, Sendable {
     /// The path of a file of photod. It can be read for 60 s. Its content never changes.
     case file(path: String)
+    /// The bytes, if the manager was made with `wantsData`.
     case data([UInt8])
     /// A larger picture for a client without access to files. ``ImageManager/data(of:)`` reads it, for 60 s.
     case stored(imageID: String)
   }
 
+  /// The place of the bytes.
   public let content: Content
   /// `image/jpeg` or `image/png`.
   public let contentType: String
+  /// The width in pixels.
   public let width: Int
+  /// The height in pixels.
   public let height: Int
+  /// The size of the encoded picture.
   public let byteCount: Int
   /// Whether it is smaller than requested, although the file has more. A better one follows unless ``isFinal``.
   public let isDegraded: Bool
@@ -129,7 +142,9 @@ public struct ImageResults: AsyncSequence, Sendable {
 
 /// A part of a file of an asset.
 public struct ResourcePage: Hashable, Sendable {
+  /// The position of the first byte in the file.
   public let offset: Int64
+  /// The bytes.
   public let bytes: [UInt8]
   /// The size of the file when the reading began.
   public let total: Int64

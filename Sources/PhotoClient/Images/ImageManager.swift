@@ -90,12 +90,14 @@ public final class ImageManager: Sendable {
     session.startCaching(ids, .init(size: targetSize, contentMode: contentMode))
   }
 
+  /// Takes pictures out of the set. Pictures that are made already stay in photod's store.
   public func stopCachingImages(
     for ids: [AssetID], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
   ) {
     session.stopCaching(ids, .init(size: targetSize, contentMode: contentMode))
   }
 
+  /// Empties the set. Pictures that are made already stay in photod's store.
   public func stopCachingImagesForAllAssets() { session.stopCachingAll() }
 
   /// Returns when photod has the caching sets and requests of the calls before.

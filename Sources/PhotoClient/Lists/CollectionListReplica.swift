@@ -19,6 +19,7 @@ import PhotoModel
 /// Every observation is verified: the chain of tokens, the counts and the digest. After `OutOfStep` the list is as it
 /// was before. Begin a new observation then.
 public struct CollectionListReplica: Hashable, Sendable {
+  /// The error of an observation that does not fit the list.
   public typealias OutOfStep = FetchResultReplica.OutOfStep
 
   /// The effect of an observation.

@@ -4,7 +4,16 @@ import PhotoModel
 
 /// The access that a client has to the library, as PhotoKit's `PHAuthorizationStatus`.
 public enum AuthorizationStatus: String, OpenEnum {
-  case notDetermined, restricted, denied, authorized, limited
+  /// The user has not been asked yet.
+  case notDetermined
+  /// The program may not have access, and the user can't allow it.
+  case restricted
+  /// The user has denied access.
+  case denied
+  /// The program has access to the whole library.
+  case authorized
+  /// The program has access to the photos that the user chose.
+  case limited
   case unknown
 
   public static let allCases: [AuthorizationStatus] = [.notDetermined, .restricted, .denied, .authorized, .limited]
@@ -12,7 +21,10 @@ public enum AuthorizationStatus: String, OpenEnum {
 
 /// The access that a client requests, as PhotoKit's `PHAccessLevel`.
 public enum AccessLevel: String, OpenEnum {
-  case addOnly, readWrite
+  /// The program adds photos, and does not read others.
+  case addOnly
+  /// The program reads and changes the library.
+  case readWrite
   case unknown
 
   public static let allCases: [AccessLevel] = [.addOnly, .readWrite]
@@ -20,6 +32,7 @@ public enum AccessLevel: String, OpenEnum {
 
 /// The access of a client.
 public struct Authorization: Codable, Hashable, Sendable {
+  /// The access that the client has now.
   public let status: AuthorizationStatus
   /// The program of the client, by which photod knows it.
   public let client: String

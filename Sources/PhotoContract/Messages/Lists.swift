@@ -16,11 +16,13 @@ package struct FetchRequest: Codable, Sendable {
 
 /// A part of a list of assets, at one token.
 public struct AssetPage: Codable, Hashable, Sendable {
+  /// The token of the library from which the reply was made.
   public let token: String
   /// The length of the whole list, after its limit.
   public let total: Int
   /// The position of the first of these assets in the list.
   public let offset: Int
+  /// The assets, in the order of the list.
   public let assets: [Asset]
 
   package init(token: String, total: Int, offset: Int, assets: [Asset]) {
@@ -39,11 +41,13 @@ package struct FetchIDsRequest: Codable, Sendable {
 
 /// A part of a list, as ids, at one token.
 public struct AssetIDPage: Codable, Hashable, Sendable {
+  /// The token of the library from which the reply was made.
   public let token: String
   /// The length of the whole list, after its limit.
   public let total: Int
   /// The position of the first of these ids in the list.
   public let offset: Int
+  /// The ids, in the order of the list.
   public let ids: [AssetID]
 
   package init(token: String, total: Int, offset: Int, ids: [AssetID]) {
@@ -113,11 +117,14 @@ package struct CollectionPage: Codable, Sendable {
 
 /// The keys that lists can be made from. A later daemon may know more.
 public struct ListKeys: Codable, Hashable, Sendable {
+  /// The keys that a predicate may name.
   public let predicateKeys: [String]
+  /// The keys that a sort descriptor may name.
   public let sortKeys: [String]
   /// The keys of ListValues. An older daemon does not send them.
   public let valueKeys: [String]?
 
+  /// Creates a value with these properties.
   public init(predicateKeys: [String], sortKeys: [String], valueKeys: [String]? = nil) {
     self.predicateKeys = predicateKeys
     self.sortKeys = sortKeys
@@ -141,7 +148,9 @@ package struct ListValuesRequest: Codable, Sendable {
 
 /// The values that the assets of a list have for a key, the most frequent first.
 public struct ValueCounts: Codable, Hashable, Sendable {
+  /// The token of the library from which the reply was made.
   public let token: String
+  /// The values, the most frequent first.
   public let values: [String]
   /// How many assets have each value. Parallel to ``values``.
   public let counts: [Int]

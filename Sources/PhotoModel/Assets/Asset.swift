@@ -2,7 +2,12 @@
 public enum MediaType: String, OpenEnum {
   /// photod does not know the kind, or this program does not know the word of a later photod.
   case unknown
-  case image, video, audio
+  /// A photo, or another picture.
+  case image
+  /// A video that is no part of a Live Photo.
+  case video
+  /// A sound.
+  case audio
 }
 
 /// A place on earth, in the WGS 84 datum.
@@ -14,6 +19,7 @@ public struct Location: Codable, Hashable, Sendable {
   /// Metres above sea level.
   public var altitude: Double?
 
+  /// Creates a value with these properties.
   public init(latitude: Double, longitude: Double, altitude: Double? = nil) {
     self.latitude = latitude
     self.longitude = longitude
@@ -23,15 +29,24 @@ public struct Location: Codable, Hashable, Sendable {
 
 /// The camera that took the picture, and its settings.
 public struct Camera: Codable, Hashable, Sendable {
+  /// The manufacturer, as the file names it.
   public var make: String?
+  /// The model, as the file names it.
   public var model: String?
+  /// The lens, as the file names it.
   public var lens: String?
+  /// The exposure time.
   public var exposureSeconds: Double?
+  /// The aperture: 2.8 for f/2.8.
   public var fNumber: Double?
+  /// The sensitivity.
   public var iso: Int?
+  /// The focal length of the lens, not its equivalent for 35 mm film.
   public var focalLengthMillimeters: Double?
+  /// Whether the flash fired.
   public var flashFired: Bool?
 
+  /// Creates a value with these properties.
   public init(
     make: String? = nil, model: String? = nil, lens: String? = nil, exposureSeconds: Double? = nil,
     fNumber: Double? = nil, iso: Int? = nil, focalLengthMillimeters: Double? = nil, flashFired: Bool? = nil
@@ -46,13 +61,28 @@ public struct Camera: Codable, Hashable, Sendable {
     self.flashFired = flashFired
   }
 
+  /// Whether the camera and all settings are unknown.
   public var isEmpty: Bool { self == Camera() }
 }
 
 /// One file of an asset.
 public struct Resource: Codable, Hashable, Sendable {
+  /// The part that a file has in its asset.
   public enum Kind: String, OpenEnum {
-    case photo, video, audio, alternatePhoto, pairedVideo, adjustedPhoto, sidecar
+    /// The picture to show.
+    case photo
+    /// A video, in an asset that is a video.
+    case video
+    /// A sound, in an asset that is a sound.
+    case audio
+    /// The same picture in another format, such as the RAW beside a JPEG.
+    case alternatePhoto
+    /// The video of a Live Photo.
+    case pairedVideo
+    /// The edited version of the picture.
+    case adjustedPhoto
+    /// A file that describes the others, such as XMP.
+    case sidecar
     case unknown
 
     public static let allCases: [Kind] = [
@@ -60,14 +90,18 @@ public struct Resource: Codable, Hashable, Sendable {
     ]
   }
 
+  /// The part that the file has in its asset.
   public var kind: Kind
   /// Absolute. A path that is not UTF-8 is a `file://` URI with percent-encoded bytes (see ``FilePath``).
   public var path: String
+  /// The last part of ``path``.
   public var filename: String
+  /// The size of the file.
   public var byteCount: Int64
   /// The media type (RFC 6838), for example `image/jpeg`.
   public var contentType: String
 
+  /// Creates a value with these properties.
   public init(kind: Kind, path: String, filename: String, byteCount: Int64, contentType: String) {
     self.kind = kind
     self.path = path
@@ -81,11 +115,13 @@ public struct Resource: Codable, Hashable, Sendable {
 public struct Asset: Codable, Hashable, Sendable, Identifiable {
   /// Unique in its library and never reused. A deleted photo gets its id back if it returns within 30 days.
   public var id: AssetID
+  /// Whether it is a picture, a video or a sound.
   public var mediaType: MediaType
   /// livePhoto, panorama, hdr, screenshot, raw, animated, motionPhoto, burst, depth; more may come.
   public var mediaSubtypes: [String]
   /// When the photo was taken, by the best source.
   public var creationDate: PhotoDate
+  /// The source of ``creationDate``.
   public var creationDateSource: CreationDateSource
   /// When the content last changed.
   public var modificationDate: PhotoDate
@@ -93,20 +129,31 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   public var addedDate: PhotoDate
   /// As displayed: the orientation is applied.
   public var pixelWidth: Int?
+  /// The height in pixels as displayed.
   public var pixelHeight: Int?
   /// EXIF 1...8, as in the file.
   public var orientation: Int?
+  /// The length of a video or a sound; nil for a picture.
   public var durationSeconds: Double?
+  /// The place where it was taken.
   public var location: Location?
+  /// The camera and its settings; nil if they are unknown.
   public var camera: Camera?
+  /// The title, from a person or from its file.
   public var title: String?
+  /// The caption, from a person or from its file.
   public var caption: String?
+  /// The keywords, from a person or from its file. None is in it twice.
   public var keywords: [String]
   /// 0...5
   public var rating: Int?
+  /// Whether a person made it a favorite.
   public var isFavorite: Bool
+  /// Whether a person hid it. Lists leave hidden assets out, unless the fetch includes them.
   public var isHidden: Bool
+  /// Whether it is in the trash. Lists leave such assets out, unless the fetch includes them.
   public var isTrashed: Bool
+  /// The same text for all photos of a burst; nil for any other asset.
   public var burstIdentifier: String?
   /// `false` while its volume is offline.
   public var available: Bool
@@ -116,6 +163,7 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   /// The resource to show comes first.
   public var resources: [Resource]
 
+  /// Creates a value with these properties.
   public init(
     id: AssetID, mediaType: MediaType, mediaSubtypes: [String] = [], creationDate: PhotoDate,
     creationDateSource: CreationDateSource, modificationDate: PhotoDate, addedDate: PhotoDate, pixelWidth: Int? = nil,

@@ -1,5 +1,6 @@
 /// A named list of assets: a smart album, an album that the user made, or the album of one folder.
 public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
+  /// The kinds of collections.
   public enum Kind: String, OpenEnum {
     /// `folder` is a folder of albums. It has no assets of its own.
     case smartAlbum, album, folderAlbum, folder
@@ -9,9 +10,11 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   }
 
   public var id: CollectionID
+  /// The kind of the collection.
   public var kind: Kind
   /// For a smart album, its name in the contract, such as favorites or noLocation. Later versions may add more.
   public var subtype: String?
+  /// The title to show.
   public var title: String
   /// The folder of albums that has it; nil at the top level.
   public var parentID: CollectionID?
@@ -23,7 +26,9 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public var keyAssetID: AssetID?
   /// The cover that a person chose. It is not shown while it is hidden or not in the album.
   public var chosenKeyAssetID: AssetID?
+  /// The earliest creation date of its assets; nil if it has none.
   public var startDate: PhotoDate?
+  /// The latest creation date of its assets; nil if it has none.
   public var endDate: PhotoDate?
   /// The query of a smart album that a person made.
   public var query: SmartAlbumQuery?
@@ -31,6 +36,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   /// written the query. If counting takes too long, ``count`` is 0 until the album has a simpler query.
   public var problem: String?
 
+  /// Creates a value with these properties.
   public init(
     id: CollectionID, kind: Kind, subtype: String? = nil, title: String, parentID: CollectionID? = nil,
     path: String? = nil, count: Int, keyAssetID: AssetID? = nil, chosenKeyAssetID: AssetID? = nil,

@@ -8,6 +8,7 @@ public struct ChangeToken: Hashable, Sendable {
   /// The sequence number of the last commit that is included.
   public let sequence: Int64
 
+  /// Creates a value with these properties.
   public init(library: String, epoch: Int64, sequence: Int64) {
     self.library = library
     self.epoch = epoch

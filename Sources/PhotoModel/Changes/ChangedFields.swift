@@ -8,11 +8,17 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
   public static let content = ChangedFields(rawValue: 1 << 0)
   /// Facts that are read from the content: dates, camera, dimensions and others.
   public static let metadata = ChangedFields(rawValue: 1 << 1)
+  /// Whether it is a favorite.
   public static let favorite = ChangedFields(rawValue: 1 << 2)
+  /// Whether it is hidden.
   public static let hidden = ChangedFields(rawValue: 1 << 3)
+  /// Whether it is in the trash.
   public static let trashed = ChangedFields(rawValue: 1 << 4)
+  /// Its keywords.
   public static let keywords = ChangedFields(rawValue: 1 << 5)
+  /// The path of a file.
   public static let path = ChangedFields(rawValue: 1 << 6)
+  /// Whether its volume is online.
   public static let availability = ChangedFields(rawValue: 1 << 7)
   /// The asset gained or lost a file.
   public static let resources = ChangedFields(rawValue: 1 << 8)

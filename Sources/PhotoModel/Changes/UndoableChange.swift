@@ -1,6 +1,7 @@
 /// A change of a client. It can be undone if it has no ``problem``.
 public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
   public let id: Int
+  /// When the change was made.
   public let date: PhotoDate
   /// `client:` and the client's name.
   public let origin: String
@@ -13,6 +14,7 @@ public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
   /// came between its calls.
   public let problem: String?
 
+  /// Creates a value with these properties.
   public init(
     id: Int, date: PhotoDate, origin: String, assetCount: Int, collections: [String], problem: String? = nil
   ) {

@@ -2,8 +2,11 @@
 ///
 /// A nil value was not given.
 public struct UserData: Codable, Hashable, Sendable {
+  /// The asset.
   public var assetID: AssetID
+  /// Whether a person made it a favorite.
   public var isFavorite: Bool
+  /// Whether a person hid it.
   public var isHidden: Bool
   /// 0...5
   public var rating: Int?
@@ -15,7 +18,9 @@ public struct UserData: Codable, Hashable, Sendable {
   public var addedKeywords: [String]
   /// The keywords of its file that the asset does not have.
   public var removedKeywords: [String]
+  /// When it was taken, according to a person.
   public var creationDate: PhotoDate?
+  /// The place where it was taken, according to a person.
   public var location: Location?
   /// Whether the asset has no location, whatever its file says.
   public var hasNoLocation: Bool
@@ -23,6 +28,7 @@ public struct UserData: Codable, Hashable, Sendable {
   /// read the file whole.
   public var contentHash: String?
 
+  /// Creates a value with these properties.
   public init(
     assetID: AssetID, isFavorite: Bool = false, isHidden: Bool = false, rating: Int? = nil, title: String? = nil,
     caption: String? = nil, addedKeywords: [String] = [], removedKeywords: [String] = [],

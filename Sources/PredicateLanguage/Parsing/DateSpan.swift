@@ -69,6 +69,11 @@ package struct DateSpan: Hashable, Sendable {
     }
   }
 
+  /// The instant of a date. Its offset has no effect, and neither has the lack of one.
+  package init(instant date: PhotoDate) {
+    self.init(first: date.microseconds, last: date.microseconds, .universal, precision: .instant)
+  }
+
   private init(first: Int64, last: Int64, _ clock: Clock, precision: Precision) {
     self.first = first
     self.last = last

@@ -57,6 +57,7 @@ public protocol VarlinkDecodable: Decodable {
 
 /// Empty parameters of a call or a reply.
 public struct VarlinkEmpty: Codable, Sendable, Hashable {
+  /// The empty object.
   public init() {}
 }
 

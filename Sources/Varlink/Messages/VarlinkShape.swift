@@ -5,10 +5,13 @@ public indirect enum VarlinkShape: Sendable, Hashable {
   case any
   /// A string whose length in UTF-8 is bounded.
   case string(maximumBytes: Int)
+  /// An object with these members.
   case object([String: VarlinkShape])
+  /// A value of the type with this name.
   case named(String)
   /// - Parameter maximumCount: nil if any number of elements is allowed.
   case array(VarlinkShape, maximumCount: Int?)
+  /// An object whose members have any name and values of one shape.
   case dictionary(VarlinkShape)
 
   /// - Parameter words: what stands between the outer brackets of a method's parameters or of a type. Words
@@ -33,6 +36,7 @@ public struct VarlinkBound: Sendable, Hashable {
   /// The most bytes of a string as UTF-8, or of each string of an array.
   public var bytes: Int?
 
+  /// Creates a value with these properties.
   public init(count: Int? = nil, bytes: Int? = nil) {
     self.count = count
     self.bytes = bytes

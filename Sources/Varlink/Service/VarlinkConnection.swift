@@ -7,19 +7,23 @@ public struct VarlinkConnection: Sendable, Hashable {
     /// Whether the call gets several replies.
     public var wantsMore: Bool
 
+    /// Creates a value with these properties.
     public init(method: String, wantsMore: Bool) {
       self.method = method
       self.wantsMore = wantsMore
     }
   }
 
+  /// The process at the other end.
   public var peer: VarlinkPeer
+  /// When the connection was accepted.
   public var connectedAt: ContinuousClock.Instant
   /// The number of calls that an interface has finished, including those that ended with an error. Messages that are
   /// not calls, and calls of unknown methods, do not count.
   public var answeredCallCount: Int
   /// The running call. A connection has one at a time, and queued calls wait.
   public var runningCall: RunningCall?
+  /// The number of bytes that were read from the socket.
   public var bytesReceived: Int
   /// The bytes that the kernel has taken.
   public var bytesSent: Int

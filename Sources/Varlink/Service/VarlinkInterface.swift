@@ -31,11 +31,14 @@ extension VarlinkInterface {
 public struct VarlinkPeer: Sendable, Hashable {
   /// The number of the connection within its service, from 1.
   public let connection: Int
+  /// The user of the process.
   public let uid: UInt32
+  /// The group of the process.
   public let gid: UInt32
   /// The process that connected. Since then it may have passed the socket on and ended.
   public let pid: Int32
 
+  /// Creates a value with these properties.
   public init(connection: Int, uid: UInt32, gid: UInt32, pid: Int32) {
     self.connection = connection
     self.uid = uid

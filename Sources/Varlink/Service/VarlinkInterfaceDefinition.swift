@@ -8,10 +8,13 @@ public struct VarlinkInterfaceDefinition: Sendable, Hashable {
   public let name: String
   /// The methods in the order of the file, without the interface's name.
   public let methods: [String]
+  /// The errors in the order of the file, without the interface's name.
   public let errors: [String]
+  /// The types in the order of the file.
   public let types: [String]
   /// The members of each method's parameters, and of each type, by name.
   public private(set) var parameterShapes: [String: VarlinkShape]
+  /// The members of each type, by name.
   public private(set) var typeShapes: [String: VarlinkShape]
   /// The unchanged text, including comments. GetInterfaceDescription returns it.
   public let text: String
@@ -20,6 +23,7 @@ public struct VarlinkInterfaceDefinition: Sendable, Hashable {
   public struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line, from 1.
     public let line: Int
+    /// The text that was expected there.
     public let expected: String
     public var description: String { "line \(line): \(expected) was expected" }
   }

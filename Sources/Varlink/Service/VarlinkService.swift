@@ -24,11 +24,16 @@ import Synchronization
 public final class VarlinkService: Sendable {
   /// The reply of GetInfo.
   public struct Identity: Sendable, Hashable {
+    /// The organization that made the service.
     public var vendor: String
+    /// The name of the service.
     public var product: String
+    /// The version of the service.
     public var version: String
+    /// A page about the service.
     public var url: String
 
+    /// Creates a value with these properties.
     public init(vendor: String, product: String, version: String, url: String) {
       self.vendor = vendor
       self.product = product
@@ -56,11 +61,13 @@ public final class VarlinkService: Sendable {
     /// How long calls may go on after `shutDown()`.
     public var gracePeriod = Duration.seconds(1)
 
+    /// The limits that a service has by default.
     public init() {}
   }
 
   /// Events for an operator. Each names the peer of its connection.
   public enum Event: Sendable {
+    /// A connection was accepted.
     case accepted(VarlinkPeer)
     /// A connection was closed before its first byte was read. uid and pid are given if they could be found out.
     case refused(Refusal, uid: UInt32?, pid: Int32?)
@@ -70,6 +77,7 @@ public final class VarlinkService: Sendable {
     case failed(VarlinkPeer, method: String, any Error)
     /// The connection is about to be closed, because no call came for `idleTimeout`.
     case idle(VarlinkPeer)
+    /// A connection was closed.
     case closed(VarlinkPeer)
     /// A connection is closed: all connections together held more than `maximumHeldBytes`, and it held the most.
     case evicted(VarlinkPeer)
@@ -77,10 +85,15 @@ public final class VarlinkService: Sendable {
     case acceptFailed(any Error)
   }
 
+  /// Why a connection was closed before it was read.
   public enum Refusal: Sendable, Hashable {
+    /// It belongs to another user.
     case otherUser
+    /// The service has as many connections as it may have.
     case tooManyConnections
+    /// The process has as many connections as one process may have.
     case tooManyOfProcess
+    /// The service is shutting down.
     case shuttingDown
     /// The kernel did not report the peer.
     case unknownPeer
@@ -189,6 +202,7 @@ public final class VarlinkService: Sendable {
     /// not. Time in which the machine sleeps does not count.
     public var idleTime: Duration
 
+    /// Creates a value with these properties.
     public init(connectionCount: Int, activeCallCount: Int, idleTime: Duration) {
       self.connectionCount = connectionCount
       self.activeCallCount = activeCallCount

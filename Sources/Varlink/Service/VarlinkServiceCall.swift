@@ -23,6 +23,7 @@ public struct VarlinkServiceCall: Sendable {
   public let wantsMore: Bool
   /// Whether the caller takes no reply. Replies and errors are dropped then.
   public let isOneway: Bool
+  /// The process that made the call.
   public let peer: VarlinkPeer
   /// The service that received the call, for interfaces that report on its connections.
   public let service: VarlinkService

@@ -8,6 +8,7 @@
 public enum VarlinkSocket {
   /// The failure of an operation on a socket.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reasons.
     public enum Reason: Sendable, Hashable {
       /// A service answers at this path.
       case inUse
@@ -20,7 +21,9 @@ public enum VarlinkSocket {
       /// The system call with this name failed.
       case system(call: String, errno: CInt)
     }
+    /// The reason.
     public let reason: Reason
+    /// The path of the socket.
     public let path: String
 
     public var description: String {

@@ -4,6 +4,7 @@ import PhotoModel
 
 /// Why there is no picture.
 public struct ImageFailure: Codable, Hashable, Sendable {
+  /// The reasons, for a program.
   public enum Kind: String, OpenEnum {
     /// There is no such asset, or it was deleted while the request waited.
     case noSuchAsset
@@ -15,6 +16,7 @@ public struct ImageFailure: Codable, Hashable, Sendable {
     case unsupported
     /// The picture has too many pixels.
     case tooLarge
+    /// The disk that holds the cache is full.
     case storageFull
     case unknown
 
@@ -23,10 +25,12 @@ public struct ImageFailure: Codable, Hashable, Sendable {
     ]
   }
 
+  /// The reason, for a program.
   public var kind: Kind
   /// For a person: what failed, on what, and the remedy.
   public var message: String
 
+  /// Creates a value with these properties.
   public init(kind: Kind, message: String) {
     self.kind = kind
     self.message = message
@@ -131,14 +135,17 @@ package struct ReadResourceReply: Codable, Sendable {
 
 /// The work of photod on pictures. The counts begin at its start.
 public struct ImageStatistics: Codable, Hashable, Sendable {
+  /// The sessions that are open.
   public var sessions: Int
   /// The requests and the pictures of caching sets that wait.
   public var queued: Int
   /// The pictures that are being made.
   public var running: Int
+  /// The pictures that were made.
   public var made: Int
   /// The pictures that were kept from before.
   public var cacheHits: Int
+  /// The pictures that could not be made.
   public var failed: Int
   /// The pictures that were made and never sent.
   public var undelivered: Int
@@ -147,6 +154,7 @@ public struct ImageStatistics: Codable, Hashable, Sendable {
   /// The configured size of the store. Pictures that were sent in the last 60 seconds may exceed it.
   public var maximumBytes: Int64
 
+  /// Creates a value with these properties.
   public init(
     sessions: Int, queued: Int, running: Int, made: Int, cacheHits: Int, failed: Int, undelivered: Int, bytes: Int64,
     maximumBytes: Int64

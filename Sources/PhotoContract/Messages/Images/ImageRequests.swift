@@ -41,6 +41,7 @@ public enum ImageResizeMode: String, OpenEnum {
 public enum ImageVersion: String, OpenEnum {
   /// The edited file beside the original, if there is one.
   case current
+  /// The file that the camera made.
   case original
   case unknown
 
@@ -51,6 +52,7 @@ public enum ImageVersion: String, OpenEnum {
 public enum ImageFormat: String, OpenEnum {
   /// JPEG, but PNG for a picture with transparency.
   case jpeg
+  /// PNG, which keeps every pixel and is several times as large.
   case png
   case unknown
 

@@ -19,6 +19,7 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
     /// About how many bytes the kernel holds that the client has not read; `nil` from a daemon that does not ask.
     public var bytesInSocket: Int?
 
+    /// Creates a value with these properties.
     public init(
       method: String, options: String? = nil, token: String? = nil, behind: Bool = false, behindBy: Int? = nil,
       bytesUnsent: Int = 0, bytesInSocket: Int? = nil
@@ -37,6 +38,7 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
   public var number: Int
   /// The process that connected. It may have passed the socket on, and ended.
   public var pid: Int
+  /// The user of the process.
   public var uid: Int
   /// The process's name; `nil` if it can't be read.
   public var program: String?
@@ -44,17 +46,22 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
   public var command: String?
   /// The name that the client gave with its changes.
   public var clientName: String?
+  /// When the connection was made.
   public var since: PhotoDate
   /// The number of calls that were answered.
   public var callCount: Int
+  /// The number of bytes that the client sent.
   public var bytesReceived: Int
+  /// The number of bytes that were sent to the client.
   public var bytesSent: Int
   /// The call with one reply that is being answered.
   public var method: String?
+  /// The calls with several replies that are being answered.
   public var streams: [Stream]
   /// This is the connection of the call that asked.
   public var isSelf: Bool
 
+  /// Creates a value with these properties.
   public init(
     number: Int, pid: Int, uid: Int, program: String? = nil, command: String? = nil, clientName: String? = nil,
     since: PhotoDate, callCount: Int = 0, bytesReceived: Int = 0, bytesSent: Int = 0, method: String? = nil,

@@ -21,6 +21,7 @@ public struct PathExplanation: Codable, Hashable, Sendable {
   public let state: String
   /// Sentences for a person.
   public let reason: String
+  /// The asset to which the file belongs; nil if the library does not have it.
   public let assetID: AssetID?
 
   package init(state: String, reason: String, assetID: AssetID?) {
@@ -44,13 +45,17 @@ package struct RescanRequest: Codable, Sendable {
 
 /// The result of a rescan.
 public struct RescanResult: Codable, Hashable, Sendable {
+  /// The number of assets that the library gained.
   public let inserted: Int
+  /// The number of assets that changed.
   public let updated: Int
+  /// The number of assets that the library lost.
   public let removed: Int
   /// How many of ``removed`` would stay for now, because so many are missing at once. It is `nil` if there are none,
   /// and if this was no dry run.
   public let heldBack: Int?
 
+  /// Creates a value with these properties.
   public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {
     self.inserted = inserted
     self.updated = updated

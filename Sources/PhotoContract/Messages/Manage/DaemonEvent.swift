@@ -16,6 +16,7 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
 
   /// The number of the event, counted from 1 since the daemon started.
   public var number: Int
+  /// When the event happened.
   public var time: PhotoDate
   /// `watch` for an event on disk, `library` for an action of the library.
   public var source: String
@@ -25,10 +26,12 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
   public var path: String?
   /// The path before a move.
   public var fromPath: String?
+  /// The asset that is concerned; nil if it is not one.
   public var assetID: AssetID?
   /// One line for a person.
   public var detail: String
 
+  /// Creates a value with these properties.
   public init(
     number: Int, time: PhotoDate, source: String, kind: String, path: String? = nil, fromPath: String? = nil,
     assetID: AssetID? = nil, detail: String
@@ -46,11 +49,13 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
 
 /// Events, oldest first.
 public struct EventPage: Codable, Hashable, Sendable {
+  /// The events, oldest first.
   public var events: [DaemonEvent]
   /// How many events are no longer kept, of those between the page before (for the first page: the start of the daemon)
   /// and the first of these events.
   public var missed: Int
 
+  /// Creates a value with these properties.
   public init(events: [DaemonEvent], missed: Int) {
     self.events = events
     self.missed = missed

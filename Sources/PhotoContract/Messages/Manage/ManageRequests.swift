@@ -2,6 +2,7 @@
 
 /// The connected clients, the oldest connection first.
 public struct ClientList: Codable, Hashable, Sendable {
+  /// The clients, the oldest connection first.
   public var clients: [ConnectedClient]
   /// The number of further clients for which the reply, of at most 1 MiB, has no room; nil if it has all.
   public var omitted: Int?

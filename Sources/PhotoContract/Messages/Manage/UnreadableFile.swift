@@ -12,6 +12,7 @@ public struct UnreadableFile: Codable, Hashable, Sendable {
     case unreadable
   }
 
+  /// The absolute path of the file or folder.
   public var path: String
   /// `damaged`: its content can't be parsed. `failing`: the disk fails in its content. `unreadable`: it can't be opened
   /// or examined. Later daemons may have more.
@@ -25,6 +26,7 @@ public struct UnreadableFile: Codable, Hashable, Sendable {
   /// `nil` for a folder, and for a file that is not in the library.
   public var assetID: AssetID?
 
+  /// Creates a value with these properties.
   public init(
     path: String, kind: String, reason: String, since: PhotoDate? = nil, remedy: String, assetID: AssetID? = nil
   ) {

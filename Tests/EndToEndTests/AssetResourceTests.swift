@@ -1,0 +1,100 @@
+import Foundation
+import PhotoClient
+import PhotoTestSupport
+import TestTools
+import Testing
+
+/// The files of real photos, read through a spawned photod.
+@Suite(.timeLimit(.minutes(10))) struct AssetResourceTests {
+  private static let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Fixtures/made")
+
+  @Test func everyFileOfEveryAssetIsReadAsItIs() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.copyFolder(Self.made, to: "made")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let manager = AssetResourceManager(of: PhotoLibrary(socketPath: fixture.socket))
+      var count = 0
+      for asset in try await fixture.assets() {
+        for resource in AssetResource.resources(for: asset) {
+          let bytes = try await manager.data(for: resource)
+          #expect(bytes == [UInt8](try Data(contentsOf: URL(fileURLWithPath: resource.path))), "\(resource.path)")
+          #expect(bytes.count == resource.byteCount)
+          count += 1
+        }
+      }
+      #expect(count > 10)
+    }
+  }
+
+  @Test func aLargeFileComesInChunksAndIsWrittenWhole() async throws {
+    try await DaemonFixture.with { fixture in
+      // A real photo with 3 MB after its end, as some cameras write them.
+      let photo = DaemonFixture.photo() + Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
+      try photo.write(to: URL(fileURLWithPath: fixture.path("large.jpg")))
+      try await fixture.start()
+      try await fixture.synchronize()
+      let asset = try #require(try await fixture.assets().first)
+      let resource = AssetResource.resources(for: asset)[0]
+      let manager = AssetResourceManager(of: PhotoLibrary(socketPath: fixture.socket))
+      var chunks: [Int64] = []
+      for try await chunk in manager.requestData(for: resource) { chunks.append(chunk.bytesRead) }
+      #expect(chunks.count > 3 && chunks == chunks.sorted() && chunks.last == Int64(photo.count))
+      let path = fixture.directory + "/copy.jpg"
+      try await manager.writeData(for: resource, toFile: path)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == photo)
+    }
+  }
+
+  /// The asset was fetched before its file changed. Its bytes are never a mixture.
+  @Test func aFileThatChangedSinceTheFetchIsReadAsItIsNow() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg", 1)
+      try await fixture.start()
+      try await fixture.synchronize()
+      let asset = try #require(try await fixture.assets().first)
+      let resource = AssetResource.resources(for: asset)[0]
+      try fixture.write("a.jpg", 5)
+      try await fixture.synchronize()
+      let manager = AssetResourceManager(of: PhotoLibrary(socketPath: fixture.socket))
+      #expect(try await manager.data(for: resource) == [UInt8](DaemonFixture.photo(5)))
+      do {
+        for try await _ in manager.requestData(for: resource) {}
+        Issue.record("the old content was read")
+      } catch let error as PhotoLibraryError {
+        guard case .resourceChanged = error else { throw error }
+      }
+    }
+  }
+
+  /// Handlers of pictures that the real photod-image makes.
+  @Test func handlersGetThePicturesOfARealDaemon() async throws {
+    try await DaemonFixture.with { fixture in
+      for number in 0..<5 { try fixture.write("\(number).jpg", number) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      try await Self.requestPictures(of: fixture.assets().map(\.id), from: fixture.socket)
+    }
+  }
+
+  /// Requests them on the main actor, as a user interface does, and cancels another request.
+  @MainActor private static func requestPictures(of ids: [AssetID], from socket: String) async throws {
+    let images = ImageManager(of: PhotoLibrary(socketPath: socket))
+    let cancelled = images.requestImage(for: ids[0], targetSize: ImageSize(width: 512, height: 512)) { _ in
+      Issue.record("a cancelled request has a result")
+    }
+    images.cancelImageRequest(cancelled)
+    var finals: [AssetID: Int] = [:]
+    for id in ids {
+      images.requestImage(for: id, targetSize: ImageSize(width: 64, height: 64)) { result in
+        switch result {
+        case .success(let image): if image.isFinal { finals[id, default: 0] += 1 }
+        case .failure(let error): Issue.record("\(error)")
+        }
+      }
+    }
+    try await eventually("all pictures came") { finals.count == ids.count }
+    #expect(finals.count == 5 && finals.values.allSatisfy { $0 == 1 })
+  }
+}
