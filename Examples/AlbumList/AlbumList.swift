@@ -98,7 +98,7 @@ import PhotoClient
       return print("There is no photo \(number).")
     }
     // A photo may have several files, such as a RAW beside a JPEG. The first one is the one to show.
-    let file = photo.resources[0]
+    let file = AssetResource.resources(for: photo)[0]
     print("\(file.filename), \(String(format: "%.2f MB", Double(file.byteCount) / 1_000_000))")
   }
 }

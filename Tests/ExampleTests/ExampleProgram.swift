@@ -15,11 +15,14 @@ final class ExampleProgram: Sendable {
   private let process: Process
   private let state = Mutex(State())
 
-  /// - Parameter socket: the socket of its photod.
-  init(_ name: String, _ arguments: [String] = [], socket: String) throws {
+  /// - Parameters:
+  ///   - socket: the socket of its photod.
+  ///   - folder: its current folder; nil for that of the tests.
+  init(_ name: String, _ arguments: [String] = [], socket: String, in folder: String? = nil) throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(name))
     process.arguments = arguments
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.environment = ProcessInfo.processInfo.environment.merging(["PHOTOD_SOCKET": socket]) { $1 }
     let pipe = Pipe()
     process.standardOutput = pipe

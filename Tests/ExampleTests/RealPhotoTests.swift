@@ -49,6 +49,28 @@ import Testing
     }
   }
 
+  @Test func theGalleryFollowsTheLibrary() async throws {
+    try await withPhotos { fixture, library in
+      let photo = try #require(try await library.fetchAssets()[3])
+      let gallery = try ExampleProgram("GalleryExample", socket: fixture.socket, in: fixture.directory)
+      func page() throws -> String {
+        try String(contentsOfFile: fixture.directory + "/gallery.html", encoding: .utf8)
+      }
+      try await eventually("the page is there: \(gallery.lines)") { !gallery.lines.isEmpty }
+      #expect(gallery.lines == ["gallery.html has 50 photos"])
+      #expect(try page().matches(of: /<img src='data:image\/\w+;base64,[A-Za-z0-9+\/]+=*'>/).count > 30)
+      #expect(try page().contains("\(photo.id): \(photo.resources[0].filename)"))
+      let (status, lines) = try await ExampleProgram(
+        "GalleryExample", ["favorite", "\(photo.id)"], socket: fixture.socket
+      ).end()
+      #expect(status == 0 && lines.isEmpty, "\(lines)")
+      try await eventually("the favorite has a heart: \(gallery.lines)") {
+        try page().contains("\(photo.id): ♥ \(photo.resources[0].filename)")
+      }
+      try gallery.stop()
+    }
+  }
+
   @Test func thePickerShowsTheNewestPhotosWithPictures() async throws {
     try await withPhotos { fixture, library in
       let photos = try await library.fetchAssets()
