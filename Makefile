@@ -26,7 +26,7 @@ BASHDIR = $(PREFIX)/share/bash-completion/completions
 FISHDIR = $(PREFIX)/share/fish/vendor_completions.d
 MANDIR = $(PREFIX)/share/man/man1
 DEBDIR = .build/deb
-SOURCES = Sources Tests Migrations Package.swift
+SOURCES = Sources Examples Tests Migrations Package.swift
 
 .PHONY: all help deps build run stop demo build-tests test test-quick soak fuzz lint format bench docs install uninstall deb check-deb clean
 .SILENT:

@@ -160,6 +160,14 @@ let package = Package(
       name: "photod-video", dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
 
+    // Examples. They are built and tested, but not installed.
+    .executableTarget(name: "AlbumListExample", dependencies: ["PhotoClient"], path: "Examples/AlbumList"),
+    .executableTarget(name: "GalleryExample", dependencies: ["PhotoClient"], path: "Examples/Gallery"),
+    .executableTarget(name: "ImagePickerExample", dependencies: ["PhotoClient"], path: "Examples/ImagePicker"),
+    .executableTarget(name: "ObservedGridExample", dependencies: ["PhotoClient"], path: "Examples/ObservedGrid"),
+    .executableTarget(name: "PrefetcherExample", dependencies: ["PhotoClient"], path: "Examples/Prefetcher"),
+    .executableTarget(name: "ThumbnailListExample", dependencies: ["PhotoClient"], path: "Examples/ThumbnailList"),
+
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
@@ -289,6 +297,8 @@ let package = Package(
         "ChangeDetails", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoModel",
         "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
+    .testTarget(
+      name: "ExampleTests", dependencies: ["PhotoClient", "PhotoModel", "PhotoTestSupport"]),
     .testTarget(name: "DocumentationTests", dependencies: ["TestTools", "PhotoClient"]),
     .testTarget(name: "PackagingTests", dependencies: ["TestTools"]),
     .testTarget(name: "ServiceTests", dependencies: ["PhotoTestSupport"]),

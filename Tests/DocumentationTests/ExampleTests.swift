@@ -77,6 +77,38 @@ struct ExampleTests {
     }
   }
 
+  @Test func theAppInTenMinutesIsTheExampleThatIsTested() throws {
+    let file = Articles.package.appending(path: "Examples/Gallery/Gallery.swift")
+    #expect(try Articles.listings("swift", in: "AppInTenMinutes") == [String(contentsOf: file, encoding: .utf8)])
+  }
+
+  @Test func theArticleNamesTheExamplesThatExist() throws {
+    let manifest = try String(contentsOf: Articles.package.appending(path: "Package.swift"), encoding: .utf8)
+    let targets = manifest.matches(of: /executableTarget\(name: "(\w+Example)"/).map { String($0.1) }
+    let article = try Articles.text("AppInTenMinutes")
+    #expect(targets.count == 6)
+    for target in targets { #expect(article.contains("`\(target)`") || target == "GalleryExample") }
+  }
+
+  @Test(arguments: [
+    "PHPhotoLibrary", "PHAsset", "PHAssetCollection", "PHCollectionList", "PHFetchOptions", "PHFetchResult", "PHChange",
+    "PHObjectChangeDetails", "PHFetchResultChangeDetails", "PHPersistentChangeToken", "PHPersistentChange",
+    "PHPersistentObjectChangeDetails", "PHAssetChangeRequest", "PHAssetCreationRequest",
+    "PHAssetCollectionChangeRequest",
+    "PHCollectionListChangeRequest", "PHObjectPlaceholder", "PHAssetResource", "PHAssetResourceManager",
+    "PHImageManager", "PHImageRequestOptions", "PHImageRequestID", "PHCachingImageManager", "PHLivePhoto",
+    "PHContentEditingInput", "PHContentEditingOutput", "PHAdjustmentData", "PHAuthorizationStatus", "PHAccessLevel",
+    "PHPickerViewController", "PHCloudIdentifier",
+  ])
+  func tableHasTheClassOfPhotoKit(_ name: String) throws {
+    let rows = try Articles.text("PhotoKit").split(separator: "\n").filter { $0.hasPrefix("| ") }
+    let names = rows.filter { row in
+      let cells = row.split(separator: "|", omittingEmptySubsequences: false)
+      return cells.count == 5 && cells[1].split { !$0.isLetter }.contains(Substring(name))
+    }
+    #expect(!names.isEmpty)
+  }
+
   /// Snippets.swift contains the same lines, and it is compiled.
   @Test func swiftOfTheArticlesIsCompiled() throws {
     let file = Articles.package.appending(path: "Tests/DocumentationTests/Snippets.swift")

@@ -5,13 +5,18 @@ import Testing
 /// The files that the articles show whole.
 struct ListingTests {
   @Test(.enabled(if: ProgramRun.find("swift") != nil, "swift is not installed"))
-  func packageOfTheSwiftGuideIsValid() throws {
+  func packageOfTheSwiftGuideIsValid() throws { try expectValidPackage("slideshow", in: "GettingStarted") }
+
+  @Test(.enabled(if: ProgramRun.find("swift") != nil, "swift is not installed"))
+  func packageOfTheAppInTenMinutesIsValid() throws { try expectValidPackage("gallery", in: "AppInTenMinutes") }
+
+  private func expectValidPackage(_ name: String, in article: String) throws {
     struct Package: Decodable {
       struct Target: Decodable { let name: String, type: String }
       let name: String
       let targets: [Target]
     }
-    let article = try Articles.text("GettingStarted")
+    let article = try Articles.text(article)
     let manifest = try #require(article.firstMatch(of: /```\n(\/\/ swift-tools-version[^`]*)```/)).1
     let folder = try TemporaryFolder("package")
     try String(manifest).write(toFile: folder.path + "/Package.swift", atomically: true, encoding: .utf8)
@@ -20,7 +25,7 @@ struct ListingTests {
     #expect(dump.status == 0, "\(dump.output)")
     let json = try #require(dump.output.firstIndex(of: "{"), "\(dump.output)")
     let package = try JSONDecoder().decode(Package.self, from: Data(dump.output[json...].utf8))
-    #expect(package.name == "slideshow" && package.targets.map(\.type) == ["executable"])
+    #expect(package.name == name && package.targets.map(\.type) == ["executable"])
     // The names by which it depends on this package.
     let own = try String(contentsOf: Articles.package.appending(path: "Package.swift"), encoding: .utf8)
     #expect(own.contains(".library(name: \"PhotoClient\"") && own.contains("name: \"photod\","))

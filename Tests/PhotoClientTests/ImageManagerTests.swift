@@ -134,6 +134,36 @@ import Varlink
     }
   }
 
+  /// The picture has arrived, and waits in the stream of a task that is cancelled on its own actor.
+  @Test func aCancelledTaskGetsNoPictureThatWaited() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      let results = images.requestImage(for: 7, targetSize: size)
+      let other = images.requestImage(for: 8, targetSize: size)
+      let requests = try await sessions.waitForRequests(2)
+      sessions.send(result(requests[0].id, isFinal: false, text: "small"))
+      sessions.send(result(requests[0].id, text: "large"))
+      sessions.send(result(requests[1].id, text: "other"))
+      // Results arrive in their order, so the first two have arrived after this.
+      for try await _ in other {}
+      #expect(try await !Self.getsPictureAfterCancellation(results))
+    }
+  }
+
+  @MainActor private static func getsPictureAfterCancellation(_ results: ImageResults) async throws -> Bool {
+    let task = Task { () -> Bool in
+      do {
+        for try await _ in results { return true }
+      } catch is CancellationError {
+        // This is the only end without a picture.
+      }
+      return false
+    }
+    task.cancel()
+    return try await task.value
+  }
+
   @Test func requestsOfManyTasksShareCallsAndTheirIDsAscend() async throws {
     let sessions = Sessions()
     try await ScriptedDaemon.with(sessions.answers()) { daemon in

@@ -198,6 +198,10 @@ struct PhotoLibraryTests {
 
   @Test func theDefaultSocketIsTheUsersOwn() {
     #expect(PhotoLibrary.socketPath(runtimeDirectory: "/run/user/7/", userID: 7) == "/run/user/7/photod/photod.sock")
+    #expect(PhotoLibrary.socketPath(chosen: "/tmp/s", runtimeDirectory: "/run/user/7", userID: 7) == "/tmp/s")
+    #expect(
+      PhotoLibrary.socketPath(chosen: "", runtimeDirectory: "/run/user/7", userID: 7)
+        == "/run/user/7/photod/photod.sock")
     #expect(PhotoLibrary.socketPath(runtimeDirectory: nil, userID: 7) == "/run/user/7/photod/photod.sock")
     #expect(PhotoLibrary.socketPath(runtimeDirectory: "here", userID: 7) == "/run/user/7/photod/photod.sock")
   }

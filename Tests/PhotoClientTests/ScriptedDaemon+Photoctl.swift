@@ -4,9 +4,25 @@ import TestTools
 extension ScriptedDaemon {
   /// Runs photoctl on a thread of its own, because the scripted answers need those of the tasks.
   func photoctl(_ arguments: [String]) async throws -> (output: Data, errors: String, status: Int32) {
+    try await run("photoctl", ["--socket", path] + arguments)
+  }
+
+  /// Runs an example.
+  ///
+  /// - Returns: the lines that it prints, and its exit status.
+  func example(_ name: String, _ arguments: [String] = []) async throws -> (lines: [String], status: Int32) {
+    let (output, errors, status) = try await run(name, arguments)
+    let text = String(decoding: output, as: UTF8.self) + errors
+    return (text.split(separator: "\n").map(String.init), status)
+  }
+
+  private func run(_ program: String, _ arguments: [String]) async throws -> (
+    output: Data, errors: String, status: Int32
+  ) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
-    process.arguments = ["--socket", path] + arguments
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(program))
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(["PHOTOD_SOCKET": path]) { $1 }
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)
     return try await withCheckedThrowingContinuation { continuation in

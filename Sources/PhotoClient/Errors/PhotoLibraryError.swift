@@ -22,7 +22,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case ambiguousCollection(collection: String, candidates: [String], count: Int? = nil)
   /// The history does not reach back to this token.
   case changeTokenExpired(message: String, currentToken: String)
-  /// The pages of a list, or a picture, were not read in time.
+  /// The pages of a list, or a picture, were not read in time, or the list is no longer known.
   case snapshotExpired(message: String)
   /// One of the requests can't be carried out. Nothing was changed.
   case changeRejected(requestIndex: Int, message: String)

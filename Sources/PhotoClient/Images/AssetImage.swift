@@ -119,13 +119,22 @@ public struct ImageResults: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     var base: AsyncThrowingStream<AssetImage, any Error>.Iterator
 
-    /// The next picture; nil after the final one.
+    /// The next picture; nil after the final one. A task that was cancelled gets none.
     ///
     /// - Throws: ``PhotoLibraryError``, such as ``PhotoLibraryError/noImage(kind:message:)``; `CancellationError` if
     ///   the task was cancelled.
-    public mutating func next() async throws -> AssetImage? {
-      let image = try await base.next()
-      if image == nil { try Task.checkCancellation() }
+    public mutating func next() async throws -> AssetImage? { try await next(isolation: nil) }
+
+    /// The next picture; nil after the final one.
+    ///
+    /// It is delivered on the actor of the caller. So after the actor has cancelled the task, for example because a cell is
+    /// reused, the task gets no picture.
+    ///
+    /// - Throws: as ``next()``.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> AssetImage? {
+      let image = try await base.next(isolation: actor)
+      // A picture may have waited in the stream when the task was cancelled.
+      try Task.checkCancellation()
       return image
     }
   }

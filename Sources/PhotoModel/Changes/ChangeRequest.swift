@@ -214,6 +214,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
 
   /// A request with this one field.
   public init(editAsset: EditAsset) { self.editAsset = editAsset }
+  /// A request with this one field.
   public init(trashAssets: [AssetID]) { self.trashAssets = trashAssets }
   /// A request with this one field.
   public init(restoreAssets: [AssetID]) { self.restoreAssets = restoreAssets }

@@ -238,7 +238,7 @@ import WatchRecords
       fixture.assets.change(id) { $0.files[0].path = Array("/renamed/\(id).jpg".utf8) }
     }
     let duration = ContinuousClock().measure { fixture.engine.filesChanged(Array(1...10_000)) }
-    // It takes about a millisecond. The limit is for a machine that does other work too.
+    // The limit is for a machine that does other work too.
     #expect(duration < .milliseconds(500))
     try await fixture.waitUntilIdle()
     #expect(fixture.sharedFiles == EngineFixture.names("/renamed/1.jpg", ["normal", "large"]))
