@@ -94,7 +94,7 @@ import Testing
         }
       }
     }
-    try await eventually("all pictures came") { finals.count == ids.count }
+    try await eventuallyOnMainActor("all pictures came") { finals.count == ids.count }
     #expect(finals.count == 5 && finals.values.allSatisfy { $0 == 1 })
   }
 }

@@ -78,7 +78,7 @@ import Varlink
         // The caller may do anything before it awaits.
         isReturned.insert(number)
       }
-      try await eventually("all final pictures came") { results.values.count { $0.last == true } == 200 }
+      try await eventuallyOnMainActor("all final pictures came") { results.values.count { $0.last == true } == 200 }
       #expect(results.values.allSatisfy { $0 == [false, true] })
     }
   }
@@ -93,7 +93,7 @@ import Varlink
       images.requestImage(for: 7, targetSize: size) { if case .failure(let error) = $0 { failures.append(error) } }
       // Its results follow those of the first request.
       _ = await #expect(throws: PhotoLibraryError.self) { try await images.image(for: 8, targetSize: nil) }
-      try await eventually("the error came") { !failures.isEmpty }
+      try await eventuallyOnMainActor("the error came") { !failures.isEmpty }
       #expect(failures == [.noImage(kind: .tooLarge, message: "Too large.")])
     }
   }
@@ -139,9 +139,9 @@ import Varlink
     try await ScriptedDaemon.with(service.answers) { @MainActor daemon in
       let images = ImageManager(of: daemon.library())
       let id = images.requestImage(for: 7, targetSize: size) { Issue.record("\($0)") }
-      try await eventually("the request has come") { service.requestedCount == 1 }
+      try await eventuallyOnMainActor("the request has come") { service.requestedCount == 1 }
       images.cancelImageRequest(id)
-      try await eventually("it is cancelled") { service.cancelled == [1] }
+      try await eventuallyOnMainActor("it is cancelled") { service.cancelled == [1] }
       images.cancelImageRequest(id)
     }
   }
@@ -151,7 +151,7 @@ import Varlink
     try await ScriptedDaemon.with(service.answers) { @MainActor daemon in
       let images = ImageManager(of: daemon.library())
       images.requestImage(for: 7, targetSize: size) { Issue.record("\($0)") }
-      try await eventually("the request has come") { service.requestedCount == 1 }
+      try await eventuallyOnMainActor("the request has come") { service.requestedCount == 1 }
       let results = images.requestImage(for: 8, targetSize: size)
       images.close()
       await #expect(throws: CancellationError.self) { for try await _ in results {} }

@@ -12,8 +12,7 @@
 package func eventually(
   _ what: @autoclosure () -> String, within limit: Duration = .seconds(60),
   every pause: Duration = .milliseconds(10), isNotYet: (any Error) -> Bool = { _ in false },
-  isolation: isolated (any Actor)? = #isolation, file: StaticString = #fileID, line: UInt = #line,
-  _ holds: () async throws -> Bool
+  file: StaticString = #fileID, line: UInt = #line, _ holds: () async throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + limit
   while true {
@@ -26,6 +25,20 @@ package func eventually(
       throw ConditionNotMet(description: "\(file):\(line): not within \(limit): \(what())")
     }
     try await Task.sleep(for: pause)
+  }
+}
+
+/// The same for a condition of the main actor, which a closure for another executor can't read.
+@MainActor package func eventuallyOnMainActor(
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), file: StaticString = #fileID,
+  line: UInt = #line, _ holds: () -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + limit
+  while !holds() {
+    guard ContinuousClock.now < deadline else {
+      throw ConditionNotMet(description: "\(file):\(line): not within \(limit): \(what())")
+    }
+    try await Task.sleep(for: .milliseconds(10))
   }
 }
 
