@@ -130,6 +130,8 @@ struct ImageQueueTests {
     sets.addSession(1, client: ImageClient(process: "a"))
     var members: Set<CachingSets.Member> = []
     var pending: Set<CachingSets.Member> = []
+    /// Those of `pending` that had no turn.
+    var postponed: Set<CachingSets.Member> = []
     let wants = [128, 256].map {
       CachingSets.Want(frame: ImageFrame(width: $0, height: $0), contentMode: .aspectFit)
     }
@@ -147,19 +149,30 @@ struct ImageQueueTests {
         sets.remove(ids, want, from: 1)
         members.subtract(named)
         pending.subtract(named)
+        postponed.subtract(named)
       case 6 where random.once(in: 10):
         sets.removeAll(from: 1)
         members = []
         pending = []
+        postponed = []
       default:
         #expect(sets.take { _ in false }?.member == nil)
-        let taken = sets.take { _ in true }
-        #expect((taken == nil) == pending.isEmpty)
+        var taken = sets.take(mayTakePostponed: false) { _ in true }
+        if let member = taken?.member {
+          #expect(pending.contains(member) && !postponed.contains(member))
+        } else {
+          // The others had no turn.
+          #expect(pending.isSubset(of: postponed))
+          taken = sets.take { _ in true }
+          #expect((taken == nil) == pending.isEmpty)
+        }
         if let (session, member) = taken {
           #expect(session == 1 && pending.remove(member) != nil)
+          postponed.remove(member)
           if random.once(in: 3) {
-            sets.putBack(member, to: session)
-            if members.contains(member) { pending.insert(member) }
+            sets.postpone(member, of: session)
+            pending.insert(member)
+            postponed.insert(member)
           }
         }
       }

@@ -5,12 +5,13 @@ import Testing
 
 /// A share that does not answer holds up no picture of another drive.
 struct ShareTurnTests {
-  private static let share: ClosedRange<Int64> = 1...20
-  private static let local: ClosedRange<Int64> = 21...40
+  /// More than the results that may wait for a session.
+  private static let share: ClosedRange<Int64> = 1...100
+  private static let local: ClosedRange<Int64> = 101...120
 
   private func fixture() throws -> EngineFixture {
     let fixture = try EngineFixture(workers: 2)
-    fixture.assets.add(1...40)
+    fixture.assets.add(1...120)
     fixture.assets.moveToShare(Self.share)
     return fixture
   }
@@ -23,29 +24,29 @@ struct ShareTurnTests {
     let fixture = try fixture()
     let session = try fixture.session()
     fixture.assets.blockShare()
-    try session.request(demands(1...40))
+    try session.request(demands(1...120))
     let results = try await fixture.results(of: session, finals: 20)
     #expect(results.map(\.requestID).sorted() == Array(Self.local))
     #expect(fixture.assets.blockedCount == 1)
     fixture.assets.answerFromShare()
-    let late = try await fixture.results(of: session, finals: 20)
+    let late = try await fixture.results(of: session, finals: 100)
     #expect(late.map(\.requestID).sorted() == Array(Self.share))
     try await fixture.waitUntilIdle()
   }
 
   @Test func embeddedPicturesOfOtherDrivesComeWhileAShareDoesNotAnswer() async throws {
     let fixture = try fixture()
-    fixture.maker.state.withLock { $0.embedded = Set((1...40).map { "\($0).jpg" }) }
+    fixture.maker.state.withLock { $0.embedded = Set((1...120).map { "\($0).jpg" }) }
     let session = try fixture.session()
     fixture.assets.blockShare()
-    try session.request(demands(1...40, .square(256, .opportunistic)))
+    try session.request(demands(1...120, .square(256, .opportunistic)))
     let results = try await fixture.results(of: session, finals: 20)
     for id in Self.local {
       #expect(results.filter { $0.requestID == id }.map(\.isFinal) == [false, true])
     }
     #expect(fixture.assets.blockedCount == 2, "one thread of each lane")
     fixture.assets.answerFromShare()
-    let late = try await fixture.results(of: session, finals: 20)
+    let late = try await fixture.results(of: session, finals: 100)
     #expect(late.filter(\.isFinal).map(\.requestID).sorted() == Array(Self.share))
   }
 
@@ -55,7 +56,7 @@ struct ShareTurnTests {
     fixture.assets.blockShare()
     try session.request(demands(Self.share))
     try await eventually("a thread waits for the share") { fixture.assets.blockedCount == 1 }
-    #expect(await session.cancel(nil).count == 20)
+    #expect(await session.cancel(nil).count == 100)
     fixture.assets.answerFromShare()
     try await fixture.waitUntilIdle()
     #expect(fixture.maker.rendered.count == 1)
@@ -67,11 +68,25 @@ struct ShareTurnTests {
     let session = try fixture.session()
     fixture.assets.blockShare()
     try session.startCaching(
-      assetIDs: Array(1...40), frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+      assetIDs: Array(1...120), frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
     try await fixture.waitForRendering(20)
     #expect(Set(fixture.maker.renderedNames) == Set(Self.local.map { "\($0).jpg" }))
     fixture.assets.answerFromShare()
     try await fixture.waitUntilIdle()
-    #expect(fixture.keptFiles.count == 40)
+    #expect(fixture.keptFiles.count == 120)
+  }
+
+  @Test func cachingGoesOnWhileARequestForAShareHangs() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.request(demands([1], .square(256, .opportunistic)))
+    try await eventually("the request waits for the share") { fixture.assets.blockedCount == 1 }
+    try session.startCaching(
+      assetIDs: Array(Self.local), frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await fixture.waitForRendering(20)
+    #expect(!fixture.engine.shared.withLock { ImageEngine.hasRequests($0) }, "shared thumbnails can be made")
+    fixture.assets.answerFromShare()
+    #expect(try await fixture.results(of: session, finals: 1).last?.requestID == 1)
   }
 }

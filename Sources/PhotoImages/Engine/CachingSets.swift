@@ -19,11 +19,54 @@ struct CachingSets: Sendable {
     var lastTurn: UInt64 = 0
     var members: [Want: Set<Int64>] = [:]
     var memberCount = 0
-    /// The members in their order, from `head` on. Some may have been removed since.
-    var pending: [Member] = []
-    var head = 0
-    /// The members that no thread has taken.
+    /// The members in their order. Some may have been removed since.
+    var pending = MemberList()
+    /// The members whose files are on shares and had no turn. Some may have been removed since.
+    var postponed = MemberList()
+    /// The members of both lists that were not removed.
     var isPending: Set<Member> = []
+
+    /// - Parameter mayTakePostponed: whether a file on a share may have its turn.
+    mutating func next(mayTakePostponed: Bool) -> Member? {
+      while mayTakePostponed, let member = postponed.popFirst() {
+        if isPending.remove(member) != nil { return member }
+      }
+      while let member = pending.popFirst() {
+        if isPending.remove(member) != nil { return member }
+      }
+      return nil
+    }
+  }
+
+  /// A list from whose front members are taken.
+  private struct MemberList: Sendable {
+    private var members: [Member] = []
+    private var head = 0
+
+    var count: Int { members.count - head }
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ member: Member) { members.append(member) }
+
+    mutating func popFirst() -> Member? {
+      guard head < members.count else { return nil }
+      defer {
+        head += 1
+        // So each member is moved once at most on average.
+        if head > members.count / 2 {
+          members.removeFirst(head)
+          head = 0
+        }
+      }
+      return members[head]
+    }
+
+    /// Removes what is not in the set, and members that come again.
+    mutating func keep(_ kept: Set<Member>) {
+      var seen: Set<Member> = []
+      members = members[head...].filter { kept.contains($0) && seen.insert($0).inserted }
+      head = 0
+    }
   }
 
   private var sessions: [Int: Session] = [:]
@@ -64,12 +107,10 @@ struct CachingSets: Sendable {
       if state.isPending.remove(Member(assetID: id, want: want)) != nil { pendingCount -= 1 }
     }
     if state.members[want]?.isEmpty == true { state.members[want] = nil }
-    if state.pending.count > 2 * state.isPending.count + 64 {
-      // A member that was removed and added again is in the list twice. It stays once.
-      var seen: Set<Member> = []
-      let isPending = state.isPending
-      state.pending = state.pending[state.head...].filter { isPending.contains($0) && seen.insert($0).inserted }
-      state.head = 0
+    if state.pending.count + state.postponed.count > 2 * state.isPending.count + 64 {
+      // A member that was removed and added again is in the lists twice. It stays once.
+      state.postponed.keep(state.isPending)
+      state.pending.keep(state.isPending)
     }
     sessions[session] = state
   }
@@ -79,47 +120,49 @@ struct CachingSets: Sendable {
     pendingCount -= state.isPending.count
     state.members = [:]
     state.memberCount = 0
-    state.pending = []
-    state.head = 0
+    state.pending = MemberList()
+    state.postponed = MemberList()
     state.isPending = []
     sessions[session] = state
   }
 
   /// Takes the next member whose picture may be missing.
-  mutating func take(isReading: (Int) -> Bool) -> (session: Int, member: Member)? {
-    let candidates = sessions.filter { !$0.value.isPending.isEmpty && isReading($0.key) }
-    let next = candidates.min {
-      let (one, other) = ($0.value, $1.value)
-      return (clientTurns[one.client] ?? 0, one.lastTurn, $0.key)
-        < (clientTurns[other.client] ?? 0, other.lastTurn, $1.key)
-    }
-    guard let (id, _) = next, var state = sessions.removeValue(forKey: id) else { return nil }
-    defer { sessions[id] = state }
-    if state.head > 1000, state.head > state.pending.count / 2 {
-      state.pending.removeFirst(state.head)
-      state.head = 0
-    }
-    turn += 1
-    state.lastTurn = turn
-    clientTurns[state.client] = turn
-    while state.head < state.pending.count {
-      let member = state.pending[state.head]
-      state.head += 1
-      if state.isPending.remove(member) != nil {
-        pendingCount -= 1
-        if state.isPending.isEmpty { (state.pending, state.head) = ([], 0) }
-        return (id, member)
+  ///
+  /// - Parameters:
+  ///   - mayTakePostponed: whether a file on a share may have its turn.
+  ///   - isReading: whether a session reads its results.
+  mutating func take(mayTakePostponed: Bool = true, isReading: (Int) -> Bool) -> (session: Int, member: Member)? {
+    var exhausted: Set<Int> = []
+    while true {
+      let candidates = sessions.filter { id, session in
+        !exhausted.contains(id) && !session.isPending.isEmpty
+          && (!session.pending.isEmpty || mayTakePostponed && !session.postponed.isEmpty) && isReading(id)
       }
+      let next = candidates.min {
+        let (one, other) = ($0.value, $1.value)
+        return (clientTurns[one.client] ?? 0, one.lastTurn, $0.key)
+          < (clientTurns[other.client] ?? 0, other.lastTurn, $1.key)
+      }
+      guard let (id, _) = next, var state = sessions.removeValue(forKey: id) else { return nil }
+      defer { sessions[id] = state }
+      guard let member = state.next(mayTakePostponed: mayTakePostponed) else {
+        exhausted.insert(id)
+        continue
+      }
+      turn += 1
+      state.lastTurn = turn
+      clientTurns[state.client] = turn
+      pendingCount -= 1
+      return (id, member)
     }
-    return nil
   }
 
-  /// Puts a member that was taken at the end of its session's members, unless it was removed since.
-  mutating func putBack(_ member: Member, to session: Int) {
+  /// Keeps a member that was taken until a file on a share may have its turn, unless it was removed since.
+  mutating func postpone(_ member: Member, of session: Int) {
     guard sessions[session]?.members[member.want]?.contains(member.assetID) == true,
       sessions[session]?.isPending.insert(member).inserted == true
     else { return }
-    sessions[session]?.pending.append(member)
+    sessions[session]?.postponed.append(member)
     pendingCount += 1
   }
 

@@ -80,9 +80,8 @@ extension ImageEngine {
   private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
     guard mayMakeImmediate(.embedded, plan, demand) else { return nil }
     // Without a turn, the request goes on to the lane for rendering at once.
-    let isOnShare = assets.isOnShare(plan.file)
-    guard !isOnShare || immediateShares.begin() else { return nil }
-    defer { if isOnShare { immediateShares.end() } }
+    guard !plan.work.isOnShare || beginOnShare() else { return nil }
+    defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
     guard case .success(let descriptor) = open(plan.file) else { return nil }
     defer { Glibc.close(descriptor) }
     let side = demand.options.frame.map { min(1024, max($0.width, $0.height)) } ?? 1024
@@ -90,6 +89,15 @@ extension ImageEngine {
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
     return makeImmediate(.embedded, request, from: descriptor, plan, isDegraded: true)
+  }
+
+  /// Files on shares get all threads of the lane but one.
+  private func beginOnShare() -> Bool {
+    shared.withLock { state in
+      guard state.immediateShareCount < Self.immediateThreadCount - 1 else { return false }
+      state.immediateShareCount += 1
+      return true
+    }
   }
 
   func mayMakeImmediate(_ source: FailureMemory.Source, _ plan: PicturePlan, _ demand: DemandKey) -> Bool {
@@ -126,7 +134,9 @@ extension ImageEngine {
       guard let asset = try assets.imageAsset(assetID) else {
         return .outcome(.failure(.noSuchAsset, "there is no asset \(assetID)"))
       }
-      return .plan(try PicturePlan(options, asset, pixelSize: pixelSize))
+      var plan = try PicturePlan(options, asset, pixelSize: pixelSize)
+      plan.work.isOnShare = assets.isOnShare(plan.file)
+      return .plan(plan)
     } catch let refusal as PicturePlan.Refusal {
       return .outcome(.failure(refusal.kind, refusal.message))
     } catch {

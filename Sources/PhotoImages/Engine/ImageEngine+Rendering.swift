@@ -20,28 +20,20 @@ extension ImageEngine {
   /// The largest picture that is received from a decoder.
   private static let mostBytesOfPicture = 128 << 20
 
-  /// Members of caching sets whose files are on shares and get no turn. After so many, the thread waits for a turn.
-  private static let mostPutBack = 64
-
   /// Renders the picture of the next request, or of a caching set.
   /// - Returns: false if there is nothing to do.
   func serveRendering() -> Bool {
-    if let work = renderingShares.takeParked() ?? takeRequest() {
-      switch render(work) {
-      case .outcome(let outcome): finish(work, outcome)
-      case .unwanted: finishUnwanted(work)
-      case .parked: break
-      }
+    if let work = takeRequest() {
+      if let outcome = render(work) { finish(work, outcome) } else { finishUnwanted(work) }
       return true
     }
-    for _ in 0..<Self.mostPutBack {
-      guard let (session, member) = takeCachingMember() else { return false }
-      let isDone = cache(member)
+    while let (session, member) = takeCachingMember() {
+      let hadTurn = cache(member)
       shared.withLock { state in
         state.cachingCount -= 1
-        if !isDone { state.caching.putBack(member, to: session) }
+        if !hadTurn { state.caching.postpone(member, of: session) }
       }
-      if isDone { return true }
+      if hadTurn { return true }
     }
     return false
   }
@@ -107,31 +99,24 @@ extension ImageEngine {
 
   // MARK: - One picture
 
-  private enum Rendering {
-    case outcome(Outcome)
-    /// All requests were cancelled before decoding began.
-    case unwanted
-    /// The file is on a share, and has to wait for its turn.
-    case parked
-  }
-
   /// Makes a picture of the revision that the asset has now. If it changes meanwhile, the picture is made again once.
-  private func render(_ work: RenderingWork) -> Rendering {
+  ///
+  /// - Returns: nil if all requests were cancelled before decoding began.
+  private func render(_ work: RenderingWork) -> Outcome? {
     var isSecondTry = false
     while true {
       let plan: PicturePlan
       switch self.plan(work.options, work.key.assetID, pixelSize: work.pixelSize) {
       case .plan(let made): plan = made
-      case .outcome(let outcome): return .outcome(outcome)
+      case .outcome(let outcome): return outcome
       }
-      let rendering = render(plan, work)
-      guard case .outcome(let outcome) = rendering else { return rendering }
+      guard let outcome = render(plan, work) else { return nil }
       guard case .kept(_, _, _, false) = outcome else {
-        if let outcome = afterChange(plan, outcome, isSecondTry: isSecondTry) { return .outcome(outcome) }
+        if let outcome = afterChange(plan, outcome, isSecondTry: isSecondTry) { return outcome }
         isSecondTry = true
         continue
       }
-      return .outcome(outcome)
+      return outcome
     }
   }
 
@@ -152,23 +137,16 @@ extension ImageEngine {
     return .failure(.noSuchAsset, "the asset \(plan.asset.id) was deleted")
   }
 
-  private func render(_ plan: PicturePlan, _ work: RenderingWork) -> Rendering {
+  private func render(_ plan: PicturePlan, _ work: RenderingWork) -> Outcome? {
     if let found = findFitting(plan, work.options) {
       shared.withLock { $0.counts.cacheHits += 1 }
-      return .outcome(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
+      return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false)
     }
-    if let failure = knownFailure(plan, .rendered) { return .outcome(.failure(failure.kind, failure.message)) }
-    guard plan.asset.isAvailable else { return .outcome(offline(plan)) }
+    if let failure = knownFailure(plan, .rendered) { return .failure(failure.kind, failure.message) }
+    guard plan.asset.isAvailable else { return offline(plan) }
     // The request may have been cancelled while the asset was read.
-    guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return .unwanted }
-    guard assets.isOnShare(plan.file) else { return .outcome(decode(plan)) }
-    // A member of a caching set is not parked: it goes back to its set.
-    guard work.isCaching ? renderingShares.begin() : renderingShares.begin(orPark: work) else { return .parked }
-    defer {
-      renderingShares.end()
-      renderingThreads.wake()
-    }
-    return .outcome(decode(plan))
+    guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return nil }
+    return decode(plan)
   }
 
   private func decode(_ plan: PicturePlan) -> Outcome {
@@ -236,7 +214,9 @@ extension ImageEngine {
     }
     return shared.withLock { state in
       guard Self.mayCache(state),
-        let taken = state.caching.take(isReading: { state.sessions[$0]?.hasRoom(.rendering) ?? false })
+        let taken = state.caching.take(
+          mayTakePostponed: state.rendering.hasShareTurn,
+          isReading: { state.sessions[$0]?.hasRoom(.rendering) ?? false })
       else { return nil }
       state.cachingCount += 1
       return taken
@@ -245,7 +225,8 @@ extension ImageEngine {
 
   /// Whether no request waits. One in the immediate lane may need a thread of this lane next.
   private static func mayCache(_ state: State) -> Bool {
-    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == 0 && !hasWaitingRequests(state)
+    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == state.immediateShareCount
+      && !hasWaitingRequests(state)
   }
 
   private static func hasWaitingRequests(_ state: State) -> Bool {
@@ -253,9 +234,10 @@ extension ImageEngine {
       || state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
   }
 
-  /// Whether a request waits, or is served now. Pictures for caching sets do not count.
+  /// Whether a request waits, or is served now. Pictures for caching sets do not count, nor do files on shares, which may
+  /// not answer.
   static func hasRequests(_ state: State) -> Bool {
-    state.isEnding || state.immediate.runningCount > 0 || state.rendering.runningCount > state.cachingCount
+    state.isEnding || state.immediate.runningCount > state.immediateShareCount || state.rendering.servesLocalRequest
       || hasWaitingRequests(state)
   }
 
@@ -273,24 +255,22 @@ extension ImageEngine {
       store.unpin(found.key, wasSent: false)
       return true
     }
+    switch shared.withLock({ $0.rendering.begin(plan.work) }) {
+    case .begun: break
     // A request for the same picture makes it, or will.
-    guard shared.withLock({ $0.rendering.begin(plan.work) }) else { return true }
-    let work = RenderingWork(key: plan.work, options: options, isCaching: true)
-    guard let outcome = renderForCaching(work) else {
-      // Requests that came meanwhile wait in the lane.
-      finishUnwanted(work)
-      return false
+    case .exists: return true
+    case .noTurn: return false
     }
-    finishCaching(work, outcome)
+    let work = RenderingWork(key: plan.work, options: options, isCaching: true)
+    finishCaching(work, renderForCaching(work))
     return true
   }
 
-  /// - Returns: nil if the file has to wait for its turn.
-  private func renderForCaching(_ work: RenderingWork) -> Outcome? {
+  private func renderForCaching(_ work: RenderingWork) -> Outcome {
     guard case .plan(let plan) = plan(work.options, work.key.assetID, pixelSize: nil) else {
       return .failure(.noSuchAsset, "there is no asset \(work.key.assetID)")
     }
-    guard case .outcome(let outcome) = render(plan, work) else { return nil }
+    guard let outcome = render(plan, work) else { return .failure(.unavailable, "the picture is not wanted") }
     return afterChange(plan, outcome, isSecondTry: true) ?? outcome
   }
 
@@ -299,7 +279,9 @@ extension ImageEngine {
     guard shared.withLock({ $0.rendering.hasWaiters(work.key) }) else {
       if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
       let joined = shared.withLock { $0.rendering.finish(work.key) }
-      return deliver(outcome, to: joined, isFinal: true, .rendering)
+      deliver(outcome, to: joined, isFinal: true, .rendering)
+      // A file on a share may have its turn now.
+      return wakeRendering()
     }
     finish(work, outcome)
   }

@@ -33,7 +33,9 @@ package final class ImageEngine: Sendable {
     var numbers: [String: Int] = [:]
     var nextNumber = 1
     var immediate = ImageQueue<DemandKey>()
-    var rendering = ImageQueue<PicturePlan.WorkKey>()
+    var rendering = RenderingQueue()
+    /// The threads of the immediate lane that read files on shares.
+    var immediateShareCount = 0
     var caching = CachingSets()
     /// The store is full of pictures that it must keep. No caching begins until then.
     var cachingPause: UInt32?
@@ -44,30 +46,19 @@ package final class ImageEngine: Sendable {
 
     /// Adds a request to a lane.
     mutating func addImmediate(_ ticket: ImageTicket, _ key: DemandKey) {
-      Self.add(ticket, key, &immediate, .immediate, &sessions)
+      immediate.add(ticket, key) { sessions[$0]?.reserve(.immediate) ?? false }
     }
 
     mutating func addRendering(_ ticket: ImageTicket, _ key: PicturePlan.WorkKey) {
-      Self.add(ticket, key, &rendering, .rendering, &sessions)
+      rendering.add(ticket, key) { sessions[$0]?.reserve(.rendering) ?? false }
     }
 
-    mutating func takeImmediate() -> ImageQueue<DemandKey>.Job? { Self.take(&immediate, .immediate, &sessions) }
-
-    mutating func takeRendering() -> ImageQueue<PicturePlan.WorkKey>.Job? {
-      Self.take(&rendering, .rendering, &sessions)
+    mutating func takeImmediate() -> ImageQueue<DemandKey>.Job? {
+      immediate.take { sessions[$0]?.reserve(.immediate) ?? false }
     }
 
-    private static func add<Key>(
-      _ ticket: ImageTicket, _ key: Key, _ queue: inout ImageQueue<Key>, _ lane: ImageLane,
-      _ sessions: inout [Int: SessionState]
-    ) {
-      queue.add(ticket, key) { sessions[$0]?.reserve(lane) ?? false }
-    }
-
-    private static func take<Key>(
-      _ queue: inout ImageQueue<Key>, _ lane: ImageLane, _ sessions: inout [Int: SessionState]
-    ) -> ImageQueue<Key>.Job? {
-      queue.take { sessions[$0]?.reserve(lane) ?? false }
+    mutating func takeRendering() -> RenderingQueue.Job? {
+      rendering.take { sessions[$0]?.reserve(.rendering) ?? false }
     }
   }
 
@@ -80,12 +71,9 @@ package final class ImageEngine: Sendable {
   let sharedThumbnails: SharedThumbnails?
   let immediateThreads = LaneThreads()
   let renderingThreads = LaneThreads()
-  /// The files on shares that the threads of a lane read.
-  let immediateShares = ShareTurns<Never>(threads: ImageEngine.immediateThreadCount)
-  let renderingShares: ShareTurns<RenderingWork>
 
   /// How many threads look up pictures.
-  private static let immediateThreadCount = 2
+  static let immediateThreadCount = 2
 
   package convenience init(configuration: ImageConfiguration, assets: any ImageAssets) {
     self.init(
@@ -100,7 +88,7 @@ package final class ImageEngine: Sendable {
     self.assets = assets
     self.maker = maker
     self.shared = shared
-    renderingShares = ShareTurns(threads: configuration.workers)
+    shared.withLock { $0.rendering.mostShareJobs = max(1, configuration.workers - 1) }
     store = PictureStore(
       directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
       logger: configuration.logger,

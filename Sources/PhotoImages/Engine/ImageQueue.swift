@@ -77,6 +77,8 @@ struct ImageQueue<Key: Hashable & Sendable>: Sendable {
   private(set) var waitingCount = 0
 
   var runningCount: Int { running.count }
+  /// Whether a job runs that a request waits for.
+  var servesRequest: Bool { running.values.contains { !$0.isEmpty } }
 
   mutating func addSession(_ session: Int, client: ImageClient) { sessions[session] = Session(client: client) }
 

@@ -10,6 +10,8 @@ struct PicturePlan: Sendable {
     var target: PictureTarget
     var isPNG: Bool
     var milliseconds: Int64?
+    /// Whether the file is on a share.
+    var isOnShare = false
   }
 
   struct Refusal: Error {
