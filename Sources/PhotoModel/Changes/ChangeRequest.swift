@@ -214,8 +214,11 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
 
   /// A request with this one field.
   public init(editAsset: EditAsset) { self.editAsset = editAsset }
+  /// A request with this one field.
   public init(trashAssets: [AssetID]) { self.trashAssets = trashAssets }
+  /// A request with this one field.
   public init(restoreAssets: [AssetID]) { self.restoreAssets = restoreAssets }
+  /// A request with this one field.
   public init(createAlbum: CreateAlbum) { self.createAlbum = createAlbum }
   /// A request with this one field.
   public init(createFolder: CreateFolder) { self.createFolder = createFolder }
