@@ -114,7 +114,7 @@ final class ScriptedPhotos: Sendable {
 
   private func cache(_ name: String, _ call: VarlinkServiceCall) async throws {
     let request = try call.parameters(CachingRequest.self)
-    let positions = request.assetIDs.compactMap { ids.firstIndex(of: $0) }
+    let positions = request.assetIDs.compactMap { ids.firstIndex(of: $0) }.sorted()
     if let first = positions.min(), let last = positions.max() {
       let isRun = positions == Array(first...last)
       state.withLock { $0.caching.append("\(name) \(first)..<\(last + 1)\(isRun ? "" : " with gaps")") }
