@@ -64,6 +64,19 @@ struct PictureStoreTests {
     #expect(kept.contains(1) && !kept.contains(2) && !kept.contains(3) && kept.contains(12))
   }
 
+  @Test func aSmallerSizeTakesEffectAtOnce() async throws {
+    let fixture = try EngineFixture(maximumBytes: 20_000)
+    fixture.assets.add(1...12)
+    let session = try fixture.session()
+    for id in Int64(1)...12 { _ = try await fixture.picture(id, in: session, as: id) }
+    #expect(fixture.keptFiles.count == 12)
+    fixture.clock.advance(100)
+    fixture.engine.setMaximumBytes(5000)
+    fixture.engine.store.waitUntilIdle()
+    #expect(fixture.engine.statistics().maximumBytes == 5000)
+    #expect(fixture.engine.statistics().bytes <= 5000 && fixture.keptFiles.count < 6)
+  }
+
   @Test func pictureOfACachingSetIsNotEvicted() async throws {
     let fixture = try EngineFixture(maximumBytes: 5000)
     fixture.assets.add(1...60)

@@ -79,6 +79,7 @@ final class ServingLibrary: RunningLibrary {
   func reload(_ configuration: Configuration) async throws {
     library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     engine.setSharing(configuration.sharesThumbnails)
+    engine.setMaximumBytes(configuration.imageCacheSize)
     await library.setRoots(
       configuration.roots.map { FilePath.bytes($0) }, innerRoots: configuration.innerRoots.map { FilePath.bytes($0) },
       ignore: configuration.ignore.map { Array($0.utf8) }, removalGrace: configuration.removalGrace,

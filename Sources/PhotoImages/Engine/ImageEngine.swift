@@ -232,6 +232,13 @@ package final class ImageEngine: Sendable {
     if let ids { sharedThumbnails?.settle(ids) } else { sharedThumbnails?.settleAll() }
   }
 
+  /// Changes the size of the store, in bytes.
+  package func setMaximumBytes(_ maximumBytes: Int64) {
+    store.setMaximumBytes(maximumBytes)
+    shared.withLock { $0.cachingPause = nil }
+    wakeAll()
+  }
+
   /// Begins or ends the writing of shared thumbnails. Earlier thumbnails stay.
   package func setSharing(_ isSharing: Bool) { sharedThumbnails?.setWriting(isSharing) }
 

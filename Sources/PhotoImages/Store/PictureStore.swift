@@ -33,6 +33,7 @@ final class PictureStore: Sendable {
   private static let useInterval: UInt32 = 3600
 
   private struct State {
+    var maximumBytes: Int64
     var index = PictureIndex()
     /// The results that name a picture and wait for being sent.
     var pins: [PictureKey: Int] = [:]
@@ -47,12 +48,11 @@ final class PictureStore: Sendable {
     var byteCount: Int64 { index.byteCount + doomedBytes }
   }
 
-  let maximumBytes: Int64
   private let directory: String
   private let clock: ImageClock
   private let logger: Logger
   private let isHeld: @Sendable (_ assetID: Int64) -> Bool
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   /// Reads the folder, and removes pictures after that.
   private let queue = DispatchQueue(label: "photod.pictures", qos: .utility)
   /// The names of this store's temporary files begin with it. Other temporary files are those of a killed photod.
@@ -63,7 +63,7 @@ final class PictureStore: Sendable {
     isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
   ) {
     self.directory = directory
-    self.maximumBytes = maximumBytes
+    state = Mutex(State(maximumBytes: maximumBytes))
     self.clock = clock
     self.logger = logger
     self.isHeld = isHeld
@@ -76,6 +76,14 @@ final class PictureStore: Sendable {
   func waitUntilIdle() { queue.sync {} }
 
   var byteCount: Int64 { state.withLock { $0.byteCount } }
+  var maximumBytes: Int64 { state.withLock { $0.maximumBytes } }
+
+  /// Changes the size of the store. If there are too many bytes, pictures are evicted in the background.
+  func setMaximumBytes(_ maximumBytes: Int64) {
+    state.withLock { $0.maximumBytes = maximumBytes }
+    queue.async { self.tidy() }
+  }
+
   var count: Int { state.withLock { $0.index.count } }
 
   // MARK: - Finding
@@ -261,8 +269,9 @@ final class PictureStore: Sendable {
         state.doomedBytes -= Int64(entry.byteCount)
         unlink(path(of: entry))
       }
-      if state.byteCount > maximumBytes { evict(&state, downTo: maximumBytes - maximumBytes / 64) }
-      if !state.doomed.isEmpty || state.byteCount > maximumBytes { scheduleTidy(&state) }
+      let maximum = state.maximumBytes
+      if state.byteCount > maximum { evict(&state, downTo: maximum - maximum / 64) }
+      if !state.doomed.isEmpty || state.byteCount > maximum { scheduleTidy(&state) }
     }
   }
 
@@ -289,8 +298,9 @@ final class PictureStore: Sendable {
   /// - Returns: false if there is no room, because all other pictures are held, or were sent a moment ago.
   func makeRoom(for byteCount: Int64) -> Bool {
     state.withLock { state in
-      if state.byteCount + byteCount > maximumBytes { evict(&state, downTo: maximumBytes - byteCount) }
-      return state.byteCount + byteCount <= maximumBytes
+      let maximum = state.maximumBytes
+      if state.byteCount + byteCount > maximum { evict(&state, downTo: maximum - byteCount) }
+      return state.byteCount + byteCount <= maximum
     }
   }
 
