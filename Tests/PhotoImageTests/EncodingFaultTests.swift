@@ -3,11 +3,7 @@ import TestTools
 import Testing
 
 /// The encoder of photod-video without enough memory.
-@Suite(.enabled(if: EncodingFaultTests.hasCompiler, "no C compiler is installed")) struct EncodingFaultTests {
-  static let hasCompiler = ["cc", "pkg-config"].allSatisfy { program in
-    FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
-  }
-
+@Suite(.enabled(if: Compiler.isInstalled, "no C compiler is installed")) struct EncodingFaultTests {
   private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
@@ -37,5 +33,11 @@ import Testing
         + libraries.split(whereSeparator: \.isWhitespace).map(String.init) + ["-ljpeg"])
     let failures = try #require(Int(try output(of: program, []).trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(failures > 5)
+  }
+}
+
+private enum Compiler {
+  static let isInstalled = ["cc", "pkg-config"].allSatisfy { program in
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/\(program)")
   }
 }

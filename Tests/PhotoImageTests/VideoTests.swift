@@ -244,7 +244,8 @@ import Testing
     }
     try file.write(to: URL(fileURLWithPath: path("huge.avi")))
     #expect(try process.picture(path("a.avi"), .test(maximumPixels: 4_096)).bytes != nil)
-    guard case .failed(.tooLarge, let reason) = try process.picture(path("huge.avi"), .test(maximumPixels: 4_096)) else {
+    guard case .failed(.tooLarge, let reason) = try process.picture(path("huge.avi"), .test(maximumPixels: 4_096))
+    else {
       Issue.record("a frame of 64 million pixels was accepted")
       return
     }
