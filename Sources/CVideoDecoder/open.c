@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <libavutil/avstring.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,7 +79,8 @@ static int refuse_other_file(
   return AVERROR(EPERM);
 }
 
-/// The size in the container may differ from that in the video, so each frame is checked before its memory is taken.
+/// The size in the container may differ from that in the video. So each frame is checked before its memory is taken, as
+/// `learn_streams` does while the file is opened.
 static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags) {
   struct videodecoder *video = codec->opaque;
   if (videodecoder_check_size(video, frame->width, frame->height) != VIDEODECODER_DONE) {
@@ -124,6 +126,23 @@ static int is_described(AVFormatContext *format) {
   return 1;
 }
 
+/// Decodes packets to learn about the tracks. FFmpeg uses decoders of its own, which know no `get_buffer`, so they get the
+/// limit as an option. They ignore larger frames, and the video's own decoder refuses them. Tracks that are found only while
+/// packets are read get no options. Their frames have at most the size that FFmpeg allows.
+static int learn_streams(struct videodecoder *video) {
+  unsigned count = video->format->nb_streams;
+  AVDictionary **options = av_calloc(count ? count : 1, sizeof *options);
+  int error = options ? 0 : AVERROR(ENOMEM);
+  int64_t limit = video->maximum_pixels < INT_MAX ? (int64_t)video->maximum_pixels : INT_MAX;
+  for (unsigned index = 0; index < count && error >= 0; index++) {
+    error = av_dict_set_int(&options[index], "max_pixels", limit, 0);
+  }
+  if (error >= 0) error = avformat_find_stream_info(video->format, options);
+  for (unsigned index = 0; options && index < count; index++) av_dict_free(&options[index]);
+  av_free(options);
+  return error;
+}
+
 static enum videodecoder_result open_container(struct videodecoder *video) {
   const AVInputFormat *container = NULL;
   int error = av_probe_input_buffer2(video->io, &container, "", NULL, 0, 0);
@@ -149,7 +168,7 @@ static enum videodecoder_result open_container(struct videodecoder *video) {
         VIDEODECODER_DAMAGED, error, "the file is damaged or cut off: the description of its tracks can't be read");
   }
   if (!is_described(video->format)) {
-    error = avformat_find_stream_info(video->format, NULL);
+    error = learn_streams(video);
     if (error == AVERROR(ENOMEM)) return videodecoder_fail_of(VIDEODECODER_NO_MEMORY, error, "");
   }
   return VIDEODECODER_DONE;

@@ -1,4 +1,5 @@
 import CDescriptorPassing
+import Foundation
 import Glibc
 import ImageRecords
 import TestTools
@@ -36,6 +37,13 @@ final class ImageProcess {
   }
 
   deinit { _ = child.end(patience: .milliseconds(500), kill: { kill($0, SIGKILL) }, beforeClosing: {}) }
+
+  /// The most memory that the process has used, in bytes.
+  var peakMemory: Int? {
+    let status = try? String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+  }
 
   func picture(_ path: String, _ request: PictureRequest) throws -> Outcome {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)

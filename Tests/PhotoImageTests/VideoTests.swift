@@ -231,6 +231,29 @@ import Testing
     #expect(try process.picture(path("lie.mp4"), .test(maximumPixels: 1_000)).failure == .tooLarge)
   }
 
+  /// The container does not describe the pixels of a PNG, so FFmpeg decodes a frame while the file is opened. Such a frame of
+  /// 8000 × 8000 pixels would take 512 MB.
+  @Test func hugeFrameIsRefusedWhileTheFileIsOpened() throws {
+    try MadeVideos.make(
+      "-f", "lavfi", "-i", "color=red:s=64x64:r=25:d=0.2", "-c:v", "png", "-pix_fmt", "rgba64be", path("a.avi"))
+    var file = try Data(contentsOf: URL(fileURLWithPath: path("a.avi")))
+    var start = file.startIndex
+    while let header = file.range(of: Data("IHDR".utf8), in: start..<file.endIndex) {
+      start = header.upperBound + 8
+      file.replaceSubrange(header.upperBound..<start, with: [0, 0, 0x1F, 0x40, 0, 0, 0x1F, 0x40])
+    }
+    try file.write(to: URL(fileURLWithPath: path("huge.avi")))
+    #expect(try process.picture(path("a.avi"), .test(maximumPixels: 4_096)).bytes != nil)
+    guard case .failed(.tooLarge, let reason) = try process.picture(path("huge.avi"), .test(maximumPixels: 4_096))
+    else {
+      Issue.record("a frame of 64 million pixels was accepted")
+      return
+    }
+    #expect(reason.contains("8000 × 8000"))
+    let peak = try #require(process.peakMemory)
+    #expect(peak < 256 << 20, "\(peak) bytes")
+  }
+
   @Test func noPictureHasMetadata() throws {
     try MadeVideos.make(
       "-f", "lavfi", "-i", "color=red:s=64x64:r=25:d=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-metadata",

@@ -17,8 +17,11 @@ struct ThumbnailQueue: Sendable {
     var file: Int
   }
 
-  /// The most pictures that wait. Caching pauses then, and the pictures of more requests are not shared.
+  /// If so many pictures wait, caching pauses.
   static let mostPictures = 256
+  /// The pictures that are queued all the same, because the threads of caching had begun them when it paused. There are fewer
+  /// threads than that. More pictures come of requests, and are not shared.
+  static let mostPicturesUnderWay = 256
   static let mostFailures = 256
   /// The most assets that wait. If there are more, all records are read instead.
   static let mostAssets = 1 << 17
@@ -47,7 +50,8 @@ struct ThumbnailQueue: Sendable {
   mutating func settleAll() { nextFolder = 0 }
 
   mutating func write(_ picture: PictureKey) {
-    if !isFull, !pictures.contains(picture) { pictures.append(picture) }
+    guard pictures.count < Self.mostPictures + Self.mostPicturesUnderWay, !pictures.contains(picture) else { return }
+    pictures.append(picture)
   }
 
   mutating func write(_ failure: Failure) {

@@ -112,7 +112,7 @@ import WatchRecords
 
   @Test func theQueueIsBounded() {
     var queue = ThumbnailQueue()
-    for id in 0..<2 * ThumbnailQueue.mostPictures {
+    for id in 0..<4 * ThumbnailQueue.mostPictures {
       queue.write(PictureKey(assetID: Int64(id), revision: 1, variant: 1))
       queue.write(.init(assetID: Int64(id), revision: 1, file: 0))
     }
@@ -123,7 +123,22 @@ import WatchRecords
     #expect((0..<256).allSatisfy { queue.take(mayDecode: true) == .readRecords(folder: $0) })
     var rest = 0
     while queue.take(mayDecode: true) != nil { rest += 1 }
-    #expect(rest == ThumbnailQueue.mostPictures + ThumbnailQueue.mostFailures - 1)
+    let mostPictures = ThumbnailQueue.mostPictures + ThumbnailQueue.mostPicturesUnderWay
+    #expect(rest == mostPictures + ThumbnailQueue.mostFailures - 1)
     #expect(queue.isEmpty)
+  }
+
+  /// Caching looks whether the queue is full before it makes a picture, and other threads fill it meanwhile.
+  @Test func picturesThatWereUnderWayWhenTheQueueBecameFullAreKept() {
+    let threads = 8
+    var queue = ThumbnailQueue()
+    func key(_ id: Int) -> PictureKey { PictureKey(assetID: Int64(id), revision: 1, variant: 1) }
+    for id in 1..<ThumbnailQueue.mostPictures { queue.write(key(id)) }
+    #expect(!queue.isFull, "so each of the threads begins a picture")
+    for id in 0..<threads { queue.write(key(ThumbnailQueue.mostPictures + id)) }
+    #expect(queue.isFull)
+    var taken: Set<ThumbnailQueue.Work> = []
+    while let work = queue.take(mayDecode: true) { taken.insert(work) }
+    #expect(taken == Set((1..<ThumbnailQueue.mostPictures + threads).map { .write(key($0)) }))
   }
 }
