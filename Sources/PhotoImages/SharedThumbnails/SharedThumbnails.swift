@@ -174,7 +174,7 @@ final class SharedThumbnails: Sendable {
   }
 
   private func readRecords(_ folder: Int) {
-    if folder == 0 { self.folder.removeFailures(exceptOf: version) }
+    if folder == 0 { self.folder.removeLeftovers(exceptOf: version, now: surroundings.clock.seconds()) }
     let ids = records.assetIDs(inFolder: folder)
     state.withLock { $0.queue.settle(ids) }
   }
