@@ -15,7 +15,7 @@
 // FFmpeg's own encoder of JPEG has the tables of MPEG-1 and another scale of quality. libjpeg gives pictures like those of
 // photod-image, and is small.
 
-/// Where an encoding ends if it fails.
+/// `place` is where an encoding continues after it failed.
 struct jpeg_failure {
   struct jpeg_error_mgr manager;
   jmp_buf place;

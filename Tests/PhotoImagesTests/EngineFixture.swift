@@ -16,12 +16,38 @@ final class ManualClock: Sendable {
   var clock: ImageClock { ImageClock { self.now.withLock { $0 } } }
 }
 
+/// The errors that are logged.
+struct ErrorLog: LogHandler {
+  private final class Lines: Sendable {
+    let lines = Mutex<[String]>([])
+  }
+
+  private let recorded = Lines()
+  var logLevel = Logger.Level.debug
+  var metadata: Logger.Metadata = [:]
+
+  /// Each message with its reason.
+  var errors: [String] { recorded.lines.withLock { $0 } }
+
+  func log(event: LogEvent) {
+    guard event.level >= .error else { return }
+    let reason = event.metadata?["reason"].map { ": \($0)" } ?? ""
+    recorded.lines.withLock { $0.append("\(event.message)\(reason)") }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+}
+
 /// An engine with a decoder and a library that a test controls. It ends with the fixture.
 final class EngineFixture: Sendable {
   let folder: TemporaryFolder
   let maker = FakeMaker()
   let assets: FakeAssets
   let clock = ManualClock()
+  let log = ErrorLog()
   let engine: ImageEngine
 
   var cache: String { folder.path + "/pictures" }
@@ -38,7 +64,7 @@ final class EngineFixture: Sendable {
     self.folder = try folder ?? TemporaryFolder("images")
     var configuration = ImageConfiguration(
       cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, workers: workers,
-      logger: Logger(label: "test"))
+      logger: Logger(label: "test") { [log] _ in log })
     configuration.clock = clock.clock
     configuration.sharedThumbnails = isSharing.map { [folder = self.folder] in
       SharedThumbnailConfiguration(folder: folder.path + "/thumbnails", isWriting: $0, version: "1.0")

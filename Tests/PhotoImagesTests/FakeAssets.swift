@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Glibc
 import PhotoImages
 import Synchronization
@@ -10,6 +11,7 @@ final class FakeAssets: ImageAssets {
     var assets: [Int64: ImageAsset] = [:]
     var openErrors: [Int64: ImageFileError] = [:]
     var onShare: Set<Int64> = []
+    var isReadable = true
     /// Not nil while the share does not answer: the threads that wait for it.
     var waiting: [DispatchSemaphore]?
     var waitingCount: Int { waiting?.count ?? 0 }
@@ -65,7 +67,15 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func imageAsset(_ id: Int64) throws -> ImageAsset? { state.withLock { $0.assets[id] } }
+  /// Lets the catalog be unreadable, or readable again.
+  func setReadable(_ isReadable: Bool) { state.withLock { $0.isReadable = isReadable } }
+
+  func imageAsset(_ id: Int64) throws -> ImageAsset? {
+    try state.withLock { state in
+      guard state.isReadable else { throw POSIXError(.EIO) }
+      return state.assets[id]
+    }
+  }
 
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     let error = state.withLock { state in

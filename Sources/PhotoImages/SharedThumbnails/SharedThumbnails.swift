@@ -13,7 +13,7 @@ import Synchronization
 /// 3. After a start, all recorded assets are compared with the library. So a change that photod had no time for is done
 ///    then. Until then, the thumbnail of an old path is harmless: no program looks it up without a file at that path, and
 ///    a file with another time of modification does not match it.
-/// 4. photod changes and removes only thumbnails that it has written.
+/// 4. photod removes only thumbnails that it has written. It replaces one of another program only if it is out of date.
 ///
 /// One thread does all the work, so the steps for one asset never overlap.
 final class SharedThumbnails: Sendable {
@@ -25,6 +25,7 @@ final class SharedThumbnails: Sendable {
     var failedWrite: (errorNumber: Int32, end: UInt32)?
     /// The time that the thread worked and did not rest yet.
     var owedRest = Duration.zero
+    var retries = SettleRetries()
   }
 
   /// The parts of the engine that this uses.
@@ -137,8 +138,10 @@ final class SharedThumbnails: Sendable {
   /// - Returns: false if there is nothing to do now.
   private func work() -> Bool {
     let isBusy = surroundings.isBusy()
+    let now = surroundings.clock.seconds()
     let (work, hasRoom) = state.withLock { state -> (ThumbnailQueue.Work?, Bool) in
       let wasFull = state.queue.isFull
+      if let ids = state.retries.take(now: now) { state.queue.settle(ids) }
       let work = state.queue.take(mayDecode: !isBusy)
       state.isWorking = work != nil
       return (work, wasFull && !state.queue.isFull)
@@ -174,7 +177,7 @@ final class SharedThumbnails: Sendable {
   }
 
   private func readRecords(_ folder: Int) {
-    if folder == 0 { self.folder.removeFailures(exceptOf: version) }
+    if folder == 0 { self.folder.removeLeftovers(exceptOf: version, now: surroundings.clock.seconds()) }
     let ids = records.assetIDs(inFolder: folder)
     state.withLock { $0.queue.settle(ids) }
   }
@@ -189,31 +192,51 @@ final class SharedThumbnails: Sendable {
     var recorded = records.records(of: id)
     let asset: ImageAsset?
     switch self.asset(id) {
-    case .success(let found): asset = found
+    case .success(let found):
+      asset = found
+      state.withLock { $0.retries.succeeded() }
     case .failure(let error):
-      // The records stay, and are compared again after the next start.
-      return surroundings.logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
+      surroundings.logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
+      return settleLater(id)
     }
-    if recorded.isEmpty, let asset, !asset.isShareable {
-      // The records may have been deleted with the cache of photod.
-      recorded = asset.files.prefix(ThumbnailRecords.mostFiles).map {
+    if let asset, !asset.isShareable {
+      // The records may have been deleted with the cache of photod, or name other paths.
+      let paths = Set(recorded.map(\.path))
+      recorded += asset.files.filter { !paths.contains($0.path) }.map {
         ThumbnailRecords.Record(assetID: id, file: $0.index, path: $0.path)
       }
     }
     for record in recorded { settle(record, asset) }
   }
 
+  private func settleLater(_ id: Int64) {
+    let now = surroundings.clock.seconds()
+    guard let pause = state.withLock({ $0.retries.add(id, now: now) }) else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(pause) + 1)) { [weak self] in self?.wake() }
+  }
+
   private func settle(_ record: ThumbnailRecords.Record, _ asset: ImageAsset?) {
     let file = file(of: record, asset)
     var hasThumbnails = false
     for place in places {
-      guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else { continue }
+      guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else {
+        // A photod that was killed may have moved it, and not recorded that.
+        if let file, file.path != record.path, folder.facts(place, of: file.path)?.assetID == record.assetID {
+          hasThumbnails = true
+        }
+        continue
+      }
       guard let file, facts.matches(file) else {
         folder.remove(place, of: record.path)
         continue
       }
       guard file.path != record.path else {
         hasThumbnails = true
+        continue
+      }
+      if let other = folder.facts(place, of: file.path), other.assetID == nil, other.matches(file) {
+        // Another program has made one since the file was moved. It stays.
+        folder.remove(place, of: record.path)
         continue
       }
       do throws(ThumbnailFolder.WriteError) {
@@ -252,6 +275,7 @@ final class SharedThumbnails: Sendable {
       let picture = surroundings.store.find(key)
     else { return }
     defer { surroundings.store.unpin(key, wasSent: false) }
+    endFormerRecord(of: file, asset)
     folder.remove(.failure(version: version), of: file.path)
     let sizes = ThumbnailSize.sizes(of: picture.header.size, isWholePhoto: key.isOfOriginalSize)
     // Valid thumbnails of other programs stay. One with the id of another asset is from an earlier catalog.
@@ -292,6 +316,7 @@ final class SharedThumbnails: Sendable {
     guard let (asset, file) = shareable(failure.assetID, revision: failure.revision, file: failure.file),
       let facts = ThumbnailFacts(of: file, asset, software: software)
     else { return }
+    endFormerRecord(of: file, asset)
     let place = ThumbnailFolder.Place.failure(version: version)
     guard folder.facts(place, of: file.path)?.matches(file) != true else { return }
     write(file, asset) { () throws(ThumbnailFolder.WriteError) in
@@ -308,6 +333,25 @@ final class SharedThumbnails: Sendable {
       asset.files[file].modifiedSeconds != nil, folder.admits(asset.files[file].path)
     else { return nil }
     return (asset, asset.files[file])
+  }
+
+  /// Makes room for the record of a file. If its place has that of another path, the thumbnails there are moved to their file, or
+  /// removed if it has another place now. Without this, no later step would find them.
+  private func endFormerRecord(of file: ImageFile, _ asset: ImageAsset) {
+    func formerRecord() -> ThumbnailRecords.Record? {
+      records.record(of: asset.id, file: file.index).flatMap { $0.path == file.path ? nil : $0 }
+    }
+    guard let former = formerRecord() else { return }
+    settle(former, asset)
+    guard let rest = formerRecord() else { return }
+    removeThumbnails(of: rest)
+    records.remove(rest)
+  }
+
+  private func removeThumbnails(of record: ThumbnailRecords.Record) {
+    for place in places where folder.facts(place, of: record.path)?.assetID == record.assetID {
+      folder.remove(place, of: record.path)
+    }
   }
 
   /// Records the file, and writes its thumbnails. If the asset changes meanwhile, it is settled after this.

@@ -34,6 +34,8 @@ struct ThumbnailFolder: Sendable {
 
   /// The facts come before the pixels, so a few bytes have them.
   private static let headBytes = 64 << 10
+  /// It comes between the name of a thumbnail and the random end of the name of its temporary file.
+  static let temporaryMark = ".photod-"
   /// A larger file is no thumbnail. One of 1024 × 1024 pixels has at most 4 MiB of pixels.
   static let maximumBytes = 8 << 20
 
@@ -61,17 +63,26 @@ struct ThumbnailFolder: Sendable {
   /// - Returns: nil if there is none, or if it is not that of this file.
   func open(_ place: Place, of file: [UInt8]) -> Opened? {
     let uri = ThumbnailURI(path: file)
-    let descriptor = Glibc.open(name(place, uri), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard let opened = Self.open(AT_FDCWD, name(place, uri)) else { return nil }
+    guard opened.facts.uri == uri.text else {
+      close(opened.descriptor)
+      return nil
+    }
+    return opened
+  }
+
+  /// Opens a thumbnail by its own path, which may be relative to an open folder.
+  static func open(_ folder: Int32, _ path: String) -> Opened? {
+    let descriptor = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maximumBytes
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= maximumBytes
     else {
       close(descriptor)
       return nil
     }
-    let bytes = FileReading.bytes(of: descriptor, offset: 0, count: min(Self.headBytes, Int(status.st_size)))
-    guard let header = PictureHeader(bytes[...]), header.isPNG, let facts = ThumbnailFacts(bytes), facts.uri == uri.text
-    else {
+    let bytes = FileReading.bytes(of: descriptor, offset: 0, count: min(headBytes, Int(status.st_size)))
+    guard let header = PictureHeader(bytes[...]), header.isPNG, let facts = ThumbnailFacts(bytes) else {
       close(descriptor)
       return nil
     }
@@ -104,7 +115,7 @@ struct ThumbnailFolder: Sendable {
   func write(_ picture: [UInt8], _ facts: ThumbnailFacts, _ place: Place, of file: [UInt8]) throws(WriteError) {
     guard let bytes = PNGText.replacing(picture, with: facts.texts) else { throw WriteError(errorNumber: EINVAL) }
     let name = name(place, ThumbnailURI(path: file))
-    let temporary = "\(name).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    let temporary = "\(name)\(Self.temporaryMark)\(String(UInt64.random(in: .min ... .max), radix: 36))"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     var descriptor = Glibc.open(temporary, flags, 0o600)
     if descriptor < 0, errno == ENOENT {
@@ -141,16 +152,6 @@ struct ThumbnailFolder: Sendable {
   }
 
   func remove(_ place: Place, of file: [UInt8]) { unlink(name(place, ThumbnailURI(path: file))) }
-
-  /// Removes the notes of failures that other versions of photod left.
-  func removeFailures(exceptOf version: String) {
-    let fail = "\(path)/fail"
-    let present = "photod-\(version)"
-    for folder in FileReading.names(in: fail) where folder.hasPrefix("photod-") && folder != present {
-      for name in FileReading.names(in: "\(fail)/\(folder)") { unlink("\(fail)/\(folder)/\(name)") }
-      rmdir("\(fail)/\(folder)")
-    }
-  }
 
   // MARK: - Private
 

@@ -19,8 +19,8 @@ struct ThumbnailQueue: Sendable {
 
   /// If so many pictures wait, caching pauses.
   static let mostPictures = 256
-  /// The pictures that are queued all the same, because the threads of caching had begun them when it paused. There are fewer
-  /// threads than that. More pictures come of requests, and are not shared.
+  /// The room for pictures that the threads of caching had begun when it paused. Each thread has begun at most one. If requests
+  /// fill this room too, more pictures are not shared.
   static let mostPicturesUnderWay = 256
   static let mostFailures = 256
   /// The most assets that wait. If there are more, all records are read instead.

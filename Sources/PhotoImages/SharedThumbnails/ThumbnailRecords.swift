@@ -8,7 +8,7 @@ import Glibc
 /// follows it.
 ///
 /// A record is made before its thumbnails, and removed after them. So a crash leaves records that are not needed, but no
-/// thumbnail without its record.
+/// thumbnail without its record. If photod is killed while it moves thumbnails, the record has the old path until the next start.
 struct ThumbnailRecords: Sendable {
   struct Record: Hashable, Sendable {
     var assetID: Int64
@@ -25,17 +25,19 @@ struct ThumbnailRecords: Sendable {
   /// Whether there may be records.
   var exist: Bool { access(directory, F_OK) == 0 }
 
-  func records(of assetID: Int64) -> [Record] {
-    (0..<Self.mostFiles).compactMap { file in
-      let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-        count = buffer.withMemoryRebound(to: CChar.self) {
-          max(0, readlink(path(assetID, file), $0.baseAddress!, $0.count))
-        }
+  func records(of assetID: Int64) -> [Record] { (0..<Self.mostFiles).compactMap { record(of: assetID, file: $0) } }
+
+  /// The record in the place of this file. Its path may be that of another file, if the order of the files has changed.
+  func record(of assetID: Int64, file: Int) -> Record? {
+    let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      count = buffer.withMemoryRebound(to: CChar.self) {
+        max(0, readlink(path(assetID, file), $0.baseAddress!, $0.count))
       }
-      return target.isEmpty ? nil : Record(assetID: assetID, file: file, path: target)
     }
+    return target.isEmpty ? nil : Record(assetID: assetID, file: file, path: target)
   }
 
+  /// Replaces the record in the place of this file. Its thumbnails must be gone, because nothing else knows their path.
   /// - Throws: if the record can't be made. Then no thumbnail may be written.
   func set(_ record: Record) throws(ThumbnailFolder.WriteError) {
     let path = path(record.assetID, record.file)

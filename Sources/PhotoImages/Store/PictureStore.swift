@@ -411,7 +411,21 @@ enum FileReading {
 
   /// The names in a folder, without those that begin with a dot. None if it can't be read.
   static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
+    opendir(folder).map { names(closing: $0) } ?? []
+  }
+
+  /// The names in an open folder, which stays open.
+  static func names(in folder: Int32) -> [String] {
+    let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0 else { return [] }
+    guard let stream = fdopendir(copy) else {
+      close(copy)
+      return []
+    }
+    return names(closing: stream)
+  }
+
+  private static func names(closing stream: OpaquePointer) -> [String] {
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {

@@ -15,7 +15,7 @@ import Testing
 
   @Test func aThumbnailComesBeforeTheNewPicture() async throws {
     let fixture = try fixture()
-    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
     fixture.maker.hold()
     let session = try fixture.session()
     try session.request([ImageDemand(id: 1, assetID: 1, options: .square(256, .opportunistic))])
@@ -32,7 +32,7 @@ import Testing
 
   @Test func aFastRequestTakesAThumbnailOfItsSize() async throws {
     let fixture = try fixture()
-    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 512, height: 341), in: "x-large")
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 512, height: 341), in: "x-large")
     let result = try await fixture.picture(1, .square(256, .fast), in: try fixture.session(), as: 1)
     #expect(result.picture?.isDegraded == false && result.longerSide == 256 && result.path == nil)
     #expect(fixture.keptFiles.isEmpty && fixture.maker.rendered.count == 1)
@@ -40,12 +40,12 @@ import Testing
 
   @Test func aSmallerThumbnailIsUsedIfNothingIsEmbedded() async throws {
     let fixture = try fixture()
-    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
     let result = try await fixture.picture(1, .square(512, .fast), in: try fixture.session(), as: 1)
     #expect(result.picture?.isDegraded == true && fixture.maker.embeddedCount == 1)
     let other = try self.fixture()
     other.maker.state.withLock { _ = $0.embedded.insert("1.jpg") }
-    try other.writeForeign("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
+    try other.writeThumbnail("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
     let embedded = try await other.picture(1, .square(512, .fast), in: try other.session(), as: 1)
     #expect(embedded.longerSide == 160)
   }
@@ -56,14 +56,14 @@ import Testing
     let fixture = try fixture()
     let size = ImageFrame(width: 256, height: 171)
     switch problem {
-    case "time": try fixture.writeForeign("/photos/1.jpg", size, in: "large", modified: "1700000001")
+    case "time": try fixture.writeThumbnail("/photos/1.jpg", size, in: "large", modified: "1700000001")
     case "uri":
-      let name = try fixture.writeForeign("/photos/2.jpg", size, in: "large")
+      let name = try fixture.writeThumbnail("/photos/2.jpg", size, in: "large")
       let right = ThumbnailURI(path: Array("/photos/1.jpg".utf8)).fileName
       #expect(rename("\(fixture.thumbnails)/\(name)", "\(fixture.thumbnails)/large/\(right)") == 0)
-    case "size": try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 300, height: 200), in: "large")
+    case "size": try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 300, height: 200), in: "large")
     case "link":
-      let name = try fixture.writeForeign("/photos/1.jpg", size, in: "large")
+      let name = try fixture.writeThumbnail("/photos/1.jpg", size, in: "large")
       #expect(rename("\(fixture.thumbnails)/\(name)", "\(fixture.thumbnails)/x") == 0)
       #expect(symlink("\(fixture.thumbnails)/x", "\(fixture.thumbnails)/\(name)") == 0)
     default: break
@@ -75,7 +75,7 @@ import Testing
 
   @Test func aThumbnailThatCannotBeDecodedIsTriedOnce() async throws {
     let fixture = try fixture()
-    try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
     fixture.maker.state.withLock { $0.failures["1.jpg"] = .blamed("it ended the decoder") }
     let session = try fixture.session()
     #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 1).failure == .unreadable)

@@ -8,21 +8,10 @@ import WatchRecords
 
 /// The thumbnails that photod writes for other programs.
 @Suite(.timeLimit(.minutes(5))) struct SharedThumbnailTests {
-  private static let three = ["normal", "large", "x-large"]
-
-  /// An engine that has shared the photos 1 to `count` at 512 pixels.
-  private func sharing(_ count: Int64 = 1, in folder: TemporaryFolder? = nil) async throws -> EngineFixture {
-    let fixture = try EngineFixture(isSharing: true, in: folder)
-    fixture.assets.add(1...count, pixelSize: ImageFrame(width: 3000, height: 2000))
-    let session = try fixture.session()
-    for id in 1...count { _ = try await fixture.picture(id, .square(512), in: session, as: id) }
-    session.close()
-    try await fixture.waitUntilIdle()
-    return fixture
-  }
+  static let three = ["normal", "large", "x-large"]
 
   @Test func aPictureIsWrittenInItsSizeAndTheSmallerOnes() async throws {
-    let fixture = try await sharing()
+    let fixture = try await EngineFixture.sharing()
     let names = EngineFixture.names("/photos/1.jpg", Self.three)
     #expect(fixture.sharedFiles == names)
     for name in names {
@@ -68,7 +57,7 @@ import WatchRecords
   }
 
   @Test func thumbnailsMoveWithTheirPhoto() async throws {
-    let fixture = try await sharing(2)
+    let fixture = try await EngineFixture.sharing(2)
     let made = fixture.maker.rendered.count
     fixture.move(1, to: "/other folder/1.jpg")
     try await fixture.waitUntilIdle()
@@ -83,7 +72,7 @@ import WatchRecords
   }
 
   @Test(arguments: ["hidden", "trashed"]) func thumbnailsOfHiddenPhotosGo(state: String) async throws {
-    let fixture = try await sharing(2)
+    let fixture = try await EngineFixture.sharing(2)
     func set(_ isOn: Bool) {
       fixture.assets.change(1) { if state == "hidden" { $0.isHidden = isOn } else { $0.isTrashed = isOn } }
       fixture.engine.filesChanged([1])
@@ -104,7 +93,7 @@ import WatchRecords
   }
 
   @Test func thumbnailsOfDeletedPhotosGo() async throws {
-    let fixture = try await sharing(2)
+    let fixture = try await EngineFixture.sharing(2)
     fixture.assets.remove(1)
     fixture.engine.assetsWereRemoved([1])
     try await fixture.waitUntilIdle()
@@ -112,7 +101,7 @@ import WatchRecords
   }
 
   @Test func thumbnailsOfAChangedFileGoAndComeAgain() async throws {
-    let fixture = try await sharing()
+    let fixture = try await EngineFixture.sharing()
     fixture.assets.change(1) { asset in
       asset.revision = "r2"
       asset.files[0].modified = FileTime(nanoseconds: 1_800_000_000_000_000_000)
@@ -128,7 +117,7 @@ import WatchRecords
 
   @Test func aChangeThatPhotodHadNoTimeForIsDoneAfterTheNextStart() async throws {
     let folder = try TemporaryFolder("images")
-    let first = try await sharing(4, in: folder)
+    let first = try await EngineFixture.sharing(4, in: folder)
     first.engine.shutDown()
     first.assets.remove(1)
     first.assets.change(2) { $0.isHidden = true }
@@ -141,7 +130,7 @@ import WatchRecords
   }
 
   @Test func hidingRemovesThumbnailsAlsoWithoutRecords() async throws {
-    let fixture = try await sharing()
+    let fixture = try await EngineFixture.sharing()
     try FileManager.default.removeItem(atPath: fixture.cache + "/shared")
     fixture.assets.change(1) { $0.isHidden = true }
     fixture.engine.filesChanged([1])
@@ -152,8 +141,8 @@ import WatchRecords
   @Test func thumbnailsOfOtherProgramsStay() async throws {
     let fixture = try EngineFixture(isSharing: true)
     fixture.assets.add([1])
-    let foreign = try fixture.writeForeign("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
-    let stale = try fixture.writeForeign(
+    let foreign = try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    let stale = try fixture.writeThumbnail(
       "/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal", modified: "5")
     let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(fixture.thumbnails)/\(foreign)"))
     _ = try await fixture.picture(1, in: try fixture.session(), as: 1)
@@ -173,14 +162,13 @@ import WatchRecords
       $0.failures["1.jpg"] = .failed(.unreadable, message: "damaged")
       $0.failures["2.jpg"] = .failed(.unsupported, message: "no decoder")
     }
-    let old = fixture.thumbnails + "/fail/photod-0.9"
-    try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: true)
-    try Data().write(to: URL(fileURLWithPath: old + "/x.png"))
+    let note = try fixture.writeThumbnail(
+      "/photos/9.jpg", ImageFrame(width: 1, height: 1), in: "fail/photod-0.9", assetID: 9)
     let session = try fixture.session()
     for id in [1, 2] as [Int64] { #expect(try await fixture.picture(id, in: session, as: id).failure != nil) }
     try await fixture.waitUntilIdle()
     let failures = EngineFixture.names("/photos/1.jpg", ["fail/photod-1.0"])
-    #expect(fixture.sharedFiles == failures.union(["fail/photod-0.9/x.png"]))
+    #expect(fixture.sharedFiles == failures.union([note]))
     fixture.move(1, to: "/b/1.jpg")
     try await fixture.waitUntilIdle()
     let moved = EngineFixture.names("/b/1.jpg", ["fail/photod-1.0"])
@@ -188,7 +176,7 @@ import WatchRecords
     // Another version of photod may succeed.
     fixture.engine.filesChanged(nil)
     try await fixture.waitUntilIdle()
-    #expect(fixture.sharedFiles == moved)
+    #expect(fixture.sharedFiles == moved && !isReadable(fixture.thumbnails + "/fail/photod-0.9"))
     fixture.maker.state.withLock { $0.failures = [:] }
     try fixture.engine.clear()
     #expect(try await fixture.picture(1, .square(128), in: session, as: 3).path != nil)
@@ -206,7 +194,7 @@ import WatchRecords
   }
 
   @Test func photosThatExchangeTheirNamesNeverShowEachOther() async throws {
-    let fixture = try await sharing(2)
+    let fixture = try await EngineFixture.sharing(2)
     fixture.assets.change(1) { $0.files[0].path = Array("/photos/2.jpg".utf8) }
     fixture.assets.change(2) { $0.files[0].path = Array("/photos/1.jpg".utf8) }
     fixture.engine.filesChanged([1, 2])
@@ -246,15 +234,29 @@ import WatchRecords
 
   @Test func aFolderThatCannotBeWrittenIsReportedAndTriedAgain() async throws {
     let fixture = try EngineFixture(isSharing: true)
-    fixture.assets.add([1, 2, 3])
+    fixture.assets.add(1...5)
     try Data().write(to: URL(fileURLWithPath: fixture.thumbnails))
     let session = try fixture.session()
-    for id in [1, 2] as [Int64] { #expect(try await fixture.picture(id, in: session, as: id).path != nil) }
-    try await fixture.waitUntilIdle()
+    func share(_ id: Int64) async throws {
+      #expect(try await fixture.picture(id, in: session, as: id).path != nil)
+      try await fixture.waitUntilIdle()
+    }
+    for id in [1, 2] as [Int64] { try await share(id) }
+    let error = "thumbnails can't be shared: Not a directory"
+    #expect(fixture.log.errors == [error])
+    // The folder can be written, but not before the pause is over.
     unlink(fixture.thumbnails)
-    fixture.clock.advance(61)
-    #expect(try await fixture.picture(3, in: session, as: 3).path != nil)
-    try await fixture.waitUntilIdle()
-    #expect(fixture.sharedFiles == EngineFixture.names("/photos/3.jpg", ["normal", "large"]))
+    fixture.clock.advance(59)
+    try await share(3)
+    #expect(fixture.sharedFiles.isEmpty)
+    fixture.clock.advance(1)
+    try await share(4)
+    #expect(fixture.sharedFiles == EngineFixture.names("/photos/4.jpg", ["normal", "large"]))
+    #expect(fixture.log.errors == [error])
+    // After a success, the same error is reported again.
+    try FileManager.default.removeItem(atPath: fixture.thumbnails)
+    try Data().write(to: URL(fileURLWithPath: fixture.thumbnails))
+    try await share(5)
+    #expect(fixture.log.errors == [error, error])
   }
 }

@@ -7,6 +7,17 @@ import WatchRecords
 @testable import PhotoImages
 
 extension EngineFixture {
+  /// An engine that has shared the photos 1 to `count` at 512 pixels.
+  static func sharing(_ count: Int64 = 1, in folder: TemporaryFolder? = nil) async throws -> EngineFixture {
+    let fixture = try EngineFixture(isSharing: true, in: folder)
+    fixture.assets.add(1...count, pixelSize: ImageFrame(width: 3000, height: 2000))
+    let session = try fixture.session()
+    for id in 1...count { _ = try await fixture.picture(id, .square(512), in: session, as: id) }
+    session.close()
+    try await fixture.waitUntilIdle()
+    return fixture
+  }
+
   /// The thumbnails in the shared folder: `large/NAME.png` and so on.
   var sharedFiles: Set<String> {
     let all = FileManager.default.enumerator(atPath: thumbnails)?.compactMap { $0 as? String } ?? []
@@ -33,15 +44,16 @@ extension EngineFixture {
     engine.filesChanged([id])
   }
 
-  /// Writes a thumbnail as another program does.
+  /// Writes a thumbnail as another program does, or photod if it names an asset.
   @discardableResult
-  func writeForeign(
-    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000"
+  func writeThumbnail(
+    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000", assetID: Int64? = nil
   ) throws -> String {
     let uri = ThumbnailURI(path: Array(path.utf8))
     let name = "\(folder)/\(uri.fileName)"
     try FileManager.default.createDirectory(atPath: "\(thumbnails)/\(folder)", withIntermediateDirectories: true)
-    let bytes = FakePNG.bytes(size, texts: [("Thumb::URI", uri.text), ("Thumb::MTime", modified)])
+    let texts = [("Thumb::URI", uri.text), ("Thumb::MTime", modified)]
+    let bytes = FakePNG.bytes(size, texts: texts + (assetID.map { [("X-photod::Asset", "\($0)")] } ?? []))
     try Data(bytes).write(to: URL(fileURLWithPath: "\(thumbnails)/\(name)"))
     return name
   }

@@ -1,0 +1,218 @@
+import Foundation
+import Glibc
+import TestTools
+import Testing
+import WatchRecords
+
+@testable import PhotoImages
+
+/// Every thumbnail of a hidden or deleted photo is removed, and nothing that belongs to another program.
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailRemovalTests {
+  private static let three = SharedThumbnailTests.three
+  private static let small = ImageFrame(width: 1, height: 1)
+
+  /// Makes a file the first one of the photo 1. The others keep their order.
+  private func insertFirst(_ path: String, _ assets: FakeAssets) {
+    assets.change(1) { asset in
+      asset.revision = "r2"
+      asset.files.insert(
+        ImageFile(
+          index: 0, path: Array(path.utf8), contentType: "image/jpeg", byteCount: 7,
+          modified: FileTime(nanoseconds: 1_700_000_005_000_000_000), kind: .photo), at: 0)
+      for index in asset.files.indices { asset.files[index].index = index }
+    }
+  }
+
+  // MARK: - Files that change their places
+
+  @Test(arguments: ["hidden", "deleted"]) func thumbnailsOfAFileThatLostItsPlaceGo(state: String) async throws {
+    let fixture = try await EngineFixture.sharing()
+    insertFirst("/photos/0.jpg", fixture.assets)
+    fixture.engine.filesChanged([1])
+    try await fixture.waitUntilIdle()
+    let session = try fixture.session()
+    for (number, resource) in [(1, 0), (2, 1)] as [(Int64, Int)] {
+      var options = ImageOptions.square(512)
+      options.resource = resource
+      _ = try await fixture.picture(1, options, in: session, as: number)
+      try await fixture.waitUntilIdle()
+    }
+    let both = EngineFixture.names("/photos/0.jpg", Self.three).union(EngineFixture.names("/photos/1.jpg", Self.three))
+    #expect(fixture.sharedFiles == both && fixture.recordCount == 2)
+    if state == "hidden" {
+      fixture.assets.change(1) { $0.isHidden = true }
+      fixture.engine.filesChanged([1])
+    } else {
+      fixture.assets.remove(1)
+      fixture.engine.assetsWereRemoved([1])
+    }
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
+  }
+
+  @Test func thumbnailsOfTheFormerFirstFileGoAlsoIfOnlyTheNewOneIsShared() async throws {
+    let fixture = try await EngineFixture.sharing()
+    insertFirst("/photos/0.jpg", fixture.assets)
+    _ = try await fixture.picture(1, .square(512), in: try fixture.session(), as: 1)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles == EngineFixture.names("/photos/0.jpg", Self.three))
+    fixture.assets.remove(1)
+    fixture.engine.assetsWereRemoved([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
+  }
+
+  @Test func aPictureThatIsSharedBeforeARenameIsFollowedLosesNothing() async throws {
+    let fixture = try await EngineFixture.sharing()
+    // The commit of the rename, without its notice.
+    fixture.assets.change(1) { $0.files[0].path = Array("/new/1.jpg".utf8) }
+    _ = try await fixture.picture(1, .square(1024), in: try fixture.session(), as: 1)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles == EngineFixture.names("/new/1.jpg", Self.three + ["xx-large"]))
+    #expect(fixture.maker.rendered.count { $0.format == .png } == 4, "the three thumbnails were moved")
+  }
+
+  @Test func hidingRemovesThumbnailsThatTheRecordsDoNotName() async throws {
+    let fixture = try await EngineFixture.sharing()
+    insertFirst("/photos/0.jpg", fixture.assets)
+    try fixture.writeThumbnail("/photos/0.jpg", Self.small, in: "normal", assetID: 1)
+    fixture.assets.change(1) { $0.isHidden = true }
+    fixture.engine.filesChanged([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
+  }
+
+  @Test func aMoveThatWasNotRecordedIsFoundLater() async throws {
+    let fixture = try await EngineFixture.sharing()
+    let (old, new) = (Array("/photos/1.jpg".utf8), Array("/new/1.jpg".utf8))
+    // photod was killed after the thumbnails were moved.
+    for size in [ThumbnailSize.normal, .large, .extraLarge] {
+      #expect(try ThumbnailFolder(path: fixture.thumbnails).move(.size(size), from: old, to: new))
+    }
+    fixture.move(1, to: "/new/1.jpg")
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles == EngineFixture.names("/new/1.jpg", Self.three) && fixture.recordCount == 1)
+    fixture.assets.remove(1)
+    fixture.engine.assetsWereRemoved([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty)
+  }
+
+  // MARK: - A catalog that can't be read
+
+  @Test func aHiddenPhotoIsFoundWhenTheCatalogCanBeReadAgain() async throws {
+    let fixture = try await EngineFixture.sharing()
+    let thumbnails = try #require(fixture.engine.sharedThumbnails)
+    fixture.assets.change(1) { $0.isHidden = true }
+    fixture.assets.setReadable(false)
+    fixture.engine.filesChanged([1])
+    try await fixture.waitUntilIdle()
+    fixture.clock.advance(60)
+    thumbnails.wake()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.count == 3)
+    fixture.assets.setReadable(true)
+    fixture.clock.advance(120)
+    thumbnails.wake()
+    try await eventually("the thumbnails are removed") { fixture.sharedFiles.isEmpty }
+  }
+
+  @Test func pausesBetweenRetriesAreBounded() {
+    var retries = SettleRetries()
+    var now: UInt32 = 1_000
+    #expect(retries.take(now: now) == nil)
+    for expected in [60, 120, 240, 480, 960, 1_920, 3_600, 3_600] as [UInt32] {
+      #expect(retries.add(1, now: now) == expected)
+      #expect(retries.add(2, now: now) == nil, "one pause is for all")
+      #expect(retries.take(now: now + expected - 1) == nil)
+      now += expected
+      #expect(retries.take(now: now) == [1, 2] && retries.take(now: now) == nil)
+    }
+    retries.succeeded()
+    #expect(retries.add(1, now: now) == 60)
+    for id in 0..<Int64(SettleRetries.mostAssets) + 5 { _ = retries.add(id, now: now) }
+    #expect(retries.take(now: now + 60)?.count == SettleRetries.mostAssets)
+  }
+
+  // MARK: - Files of others
+
+  @Test func aMoveKeepsTheValidThumbnailOfAnotherProgram() async throws {
+    let fixture = try await EngineFixture.sharing()
+    let valid = try fixture.writeThumbnail("/new/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    let stale = try fixture.writeThumbnail(
+      "/new/1.jpg", ImageFrame(width: 128, height: 85), in: "normal", modified: "5")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(fixture.thumbnails)/\(valid)"))
+    fixture.move(1, to: "/new/1.jpg")
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles == EngineFixture.names("/new/1.jpg", Self.three))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(fixture.thumbnails)/\(valid)")) == bytes)
+    #expect(try fixture.facts(stale)?.assetID == 1)
+  }
+
+  @Test func onlyOwnNotesOfFailuresAreRemovedAndNoLinkIsFollowed() throws {
+    let fixture = try EngineFixture(isSharing: true)
+    let (folder, files) = (ThumbnailFolder(path: fixture.thumbnails), FileManager.default)
+    let own = try fixture.writeThumbnail("/a.jpg", Self.small, in: "fail/photod-0.8", assetID: 1)
+    let foreign = try fixture.writeThumbnail("/b.jpg", Self.small, in: "fail/photod-0.8")
+    let emptied = try fixture.writeThumbnail("/a.jpg", Self.small, in: "fail/photod-0.9", assetID: 1)
+    let other = try fixture.writeThumbnail("/a.jpg", Self.small, in: "fail/gnome-thumbnail-factory", assetID: 1)
+    let present = try fixture.writeThumbnail("/a.jpg", Self.small, in: "fail/photod-1.0", assetID: 1)
+    let outside = try fixture.writeThumbnail("/a.jpg", Self.small, in: "elsewhere", assetID: 1)
+    let named = "fail/photod-0.8/holiday.png"
+    try files.copyItem(atPath: "\(fixture.thumbnails)/\(own)", toPath: "\(fixture.thumbnails)/\(named)")
+    for link in ["fail/photod-0.1", "fail/photod-0.2"] {
+      try files.createSymbolicLink(
+        atPath: "\(fixture.thumbnails)/\(link)", withDestinationPath: "\(fixture.thumbnails)/elsewhere")
+    }
+    folder.removeLeftovers(exceptOf: "1.0", now: 1_800_000_000)
+    #expect(fixture.sharedFiles == [foreign, other, present, outside, named])
+    #expect(!isReadable("\(fixture.thumbnails)/fail/photod-0.9"), "\(emptied) was its only file")
+  }
+
+  @Test func oldTemporaryFilesAreRemoved() throws {
+    let fixture = try EngineFixture(isSharing: true)
+    let name = try fixture.writeThumbnail("/a.jpg", Self.small, in: "large", assetID: 1)
+    let note = try fixture.writeThumbnail("/a.jpg", Self.small, in: "fail/photod-1.0", assetID: 1)
+    let outside = try fixture.writeThumbnail("/a.jpg", Self.small, in: "elsewhere", assetID: 1)
+    let now = 1_800_000_000
+    func add(_ name: String, age: Int) throws -> String {
+      let path = "\(fixture.thumbnails)/\(name)"
+      try Data([1]).write(to: URL(fileURLWithPath: path))
+      var times = [timespec(), timespec()]
+      for index in 0..<2 { times[index].tv_sec = now - age }
+      try #require(utimensat(AT_FDCWD, path, &times, AT_SYMLINK_NOFOLLOW) == 0)
+      return name
+    }
+    for name in [name, note] { _ = try add("\(name).photod-3w5e11264sgsf", age: 7_200) }
+    let stay = [
+      try add("\(name).photod-1y2p0ij32e8e7", age: 60), try add("\(name).photod-", age: 7_200),
+      try add("\(name).XYZ", age: 7_200), try add("large/cat.png.photod-1y2p0ij32e8e7", age: 7_200),
+      try add("\(outside).photod-3w5e11264sgsf", age: 7_200),
+    ]
+    try FileManager.default.createSymbolicLink(
+      atPath: fixture.thumbnails + "/normal", withDestinationPath: fixture.thumbnails + "/elsewhere")
+    ThumbnailFolder(path: fixture.thumbnails).removeLeftovers(exceptOf: "1.0", now: UInt32(now))
+    #expect(fixture.sharedFiles == Set(stay + [name, note, outside]))
+  }
+
+  /// The name of a temporary file that a photod leaves when it is killed is the one that the next photod removes.
+  @Test func aTemporaryFileHasTheNameThatIsRemoved() throws {
+    let fixture = try EngineFixture(isSharing: true)
+    let folder = ThumbnailFolder(path: fixture.thumbnails)
+    let path = Array("/a.jpg".utf8)
+    let name = try fixture.writeThumbnail("/a.jpg", Self.small, in: "large", assetID: 1)
+    let facts = try #require(try fixture.facts(name))
+    let watcher = inotify_init1(Int32(IN_NONBLOCK))
+    defer { close(watcher) }
+    try #require(inotify_add_watch(watcher, fixture.thumbnails + "/large", UInt32(IN_CREATE)) >= 0)
+    try folder.write(FakePNG.bytes(Self.small), facts, .size(.large), of: path)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(watcher, &buffer, buffer.count)
+    try #require(count > 16)
+    let temporary = String(decoding: buffer[16..<count].prefix { $0 != 0 }, as: UTF8.self)
+    let file = "\(fixture.thumbnails)/large/\(temporary)"
+    try Data().write(to: URL(fileURLWithPath: file))
+    folder.removeLeftovers(exceptOf: "1.0", now: UInt32(Date().timeIntervalSince1970) + 7_200)
+    #expect(fixture.sharedFiles == [name])
+  }
+}
