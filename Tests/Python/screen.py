@@ -6,6 +6,8 @@ import struct
 import subprocess
 import tempfile
 
+from support import end_with_parent
+
 WIDTH, HEIGHT = 880, 530
 
 
@@ -17,7 +19,9 @@ class Screen:
         reading, writing = os.pipe()
         command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", f"{WIDTH}x{HEIGHT}x24"]
         command += ["-fbdir", self.folder.name, "-nolisten", "tcp"]
-        self.process = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            command, pass_fds=[writing], stderr=subprocess.DEVNULL, preexec_fn=end_with_parent
+        )
         os.close(writing)
         with open(reading) as numbers:
             assert select.select([numbers], [], [], 120)[0], "Xvfb does not start"

@@ -1,6 +1,7 @@
 """A photod of its own for tests, with real photos, a catalog and a socket in one temporary folder."""
 
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -20,6 +21,15 @@ signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 # Other tests may take the processors for some time.
 PATIENCE = 120
+
+
+_libc = ctypes.CDLL(None)
+
+
+def end_with_parent():
+    """In a child process: it is killed when the thread that started it ends, also if Python is killed."""
+    pr_set_pdeathsig = 1
+    _libc.prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def sample_photos() -> list[Path]:
@@ -76,7 +86,9 @@ class Daemon:
         command = [PRODUCTS / "photod", "--root", self.photos, "--catalog", self.folder / "catalog.sqlite"]
         command += ["--socket", self.socket, "--removal-grace", "0"]
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, preexec_fn=end_with_parent
+            )
 
         def answers():
             if self.process.poll() is not None:
