@@ -148,8 +148,8 @@ import Varlink
 
   /// The handler closes the manager when it gets the degraded picture. The final one has arrived, too.
   @Test func aPictureThatWaitsIsNotDeliveredAfterTheManagerWasClosed() async throws {
-    let service = Service { [Self.result($0.id, isFinal: false), Self.result($0.id)] }
     for _ in 0..<20 {
+      let service = Service { [Self.result($0.id, isFinal: false), Self.result($0.id)] }
       try await ScriptedDaemon.with(service.answers) { @MainActor daemon in
         let images = ImageManager(of: daemon.library())
         var shown: [Bool] = []

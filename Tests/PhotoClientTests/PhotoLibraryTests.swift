@@ -116,7 +116,7 @@ struct PhotoLibraryTests {
   }
 
   @Test func aCallReconnectsAfterItsConnectionWasClosed() async throws {
-    struct Reply: Encodable { let ids: [AssetID] }
+    struct Reply: Encodable { let token = "l.1.1", ids: [AssetID] }
     let first: ScriptedDaemon.Answer = { try await $0.reply(Reply(ids: [1])) }
     let second: ScriptedDaemon.Answer = { try await $0.reply(Reply(ids: [2])) }
     try await withTemporaryDirectory { directory in
@@ -137,7 +137,7 @@ struct PhotoLibraryTests {
 
   /// Each of these calls ends only when another one has been answered.
   @Test func noCallWaitsForACallThatTakesLong() async throws {
-    struct Reply: Encodable { let ids: [AssetID] }
+    struct Reply: Encodable { let token = "l.1.1", ids: [AssetID] }
     let hasAnswered = Mutex(false)
     let waiting: ScriptedDaemon.Answer = { call in
       try await eventually("another call was answered") { hasAnswered.withLock { $0 } }
