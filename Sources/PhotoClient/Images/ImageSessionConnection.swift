@@ -295,7 +295,7 @@ final class ImageSessionConnection: Sendable {
       state.cancelled = []
       for id in state.pending.keys { state.pending[id]?.isSent = false }
       state.operations = state.pending.keys.sorted().map { .request($0) }
-      for (frame, ids) in state.caching { state.operations.append(.startCaching(Array(ids), frame)) }
+      for (frame, ids) in state.caching { state.operations.append(.startCaching(ids.sorted(), frame)) }
       return true
     }
     if isWanted { return session }
