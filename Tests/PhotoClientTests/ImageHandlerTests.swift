@@ -146,6 +146,24 @@ import Varlink
     }
   }
 
+  /// The handler closes the manager when it gets the degraded picture. The final one has arrived, too.
+  @Test func aPictureThatWaitsIsNotDeliveredAfterTheManagerWasClosed() async throws {
+    for _ in 0..<20 {
+      let service = Service { [Self.result($0.id, isFinal: false), Self.result($0.id)] }
+      try await ScriptedDaemon.with(service.answers) { @MainActor daemon in
+        let images = ImageManager(of: daemon.library())
+        var shown: [Bool] = []
+        images.requestImage(for: asset(7), targetSize: size) { result in
+          if case .success(let image) = result { shown.append(image.isFinal) }
+          images.close()
+        }
+        try await eventuallyOnMainActor("a picture came") { !shown.isEmpty }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(shown == [false])
+      }
+    }
+  }
+
   @Test func closingTheManagerCallsNoHandler() async throws {
     let service = Service { _ in [] }
     try await ScriptedDaemon.with(service.answers) { @MainActor daemon in

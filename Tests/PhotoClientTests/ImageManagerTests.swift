@@ -14,6 +14,7 @@ import Varlink
     struct State {
       var requests: [ImageRequest] = []
       var cancelled: [Int64] = []
+      var mostOpen = 0
       var caching: [CachingRequest] = []
       var count = 0
     }
@@ -42,7 +43,10 @@ import Varlink
         },
         "RequestImages": { call in
           let parameters = try call.parameters(RequestImagesRequest.self)
-          self.state.withLock { $0.requests += parameters.requests }
+          self.state.withLock { state in
+            state.requests += parameters.requests
+            state.mostOpen = max(state.mostOpen, state.requests.count - state.cancelled.count)
+          }
           try await call.reply(VarlinkEmpty())
         },
         "CancelRequests": { call in
@@ -191,6 +195,74 @@ import Varlink
       try await eventually("the set is repeated") {
         sessions.state.withLock { $0.caching.last?.session == "s2" && Set($0.caching.last?.assetIDs ?? []) == [1, 2] }
       }
+    }
+  }
+
+  /// photod counts a cancelled request until it has got the cancellation.
+  @Test func cancellationsMakeRoomForRequestsAtTheLimit() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = ImageManager(of: daemon.library())
+      var results = (1...10_000).map { images.requestImage(for: AssetID(rawValue: $0), targetSize: size) }
+      _ = try await sessions.waitForRequests(10_000)
+      results += (10_001...10_500).map { images.requestImage(for: AssetID(rawValue: $0), targetSize: size) }
+      // Leaving the results cancels their requests.
+      results.removeFirst(500)
+      _ = try await sessions.waitForRequests(10_500)
+      #expect(sessions.state.withLock { $0.mostOpen } == 10_000)
+      #expect(sessions.state.withLock { Set($0.cancelled) } == Set(1...500))
+      withExtendedLifetime(results) {}
+    }
+  }
+
+  @Test(arguments: [false, true]) func aSessionThatOpensWhileTheManagerEndsIsClosed(isReleased: Bool) async throws {
+    let state = Mutex((hasBegun: false, mayOpen: false, hasEnded: false))
+    let open: ScriptedDaemon.Answer = { call in
+      defer { state.withLock { $0.hasEnded = true } }
+      state.withLock { $0.hasBegun = true }
+      try await eventually("the session may open") { state.withLock { $0.mayOpen } }
+      try await call.replyContinuing(OpenSessionReply(session: "s1", results: []))
+      try await Task.sleep(for: .seconds(3_600))
+    }
+    try await ScriptedDaemon.with(["OpenSession": open]) { daemon in
+      var images: ImageManager? = ImageManager(of: daemon.library())
+      let results = images?.requestImage(for: 7, targetSize: size)
+      try await eventually("the session opens") { state.withLock { $0.hasBegun } }
+      if isReleased { images = nil } else { images?.close() }
+      state.withLock { $0.mayOpen = true }
+      try await eventually("the session is closed") { state.withLock { $0.hasEnded } }
+      withExtendedLifetime((images, results)) {}
+    }
+  }
+
+  @Test func theCachingSetIsKeptWhilePhotodIsAwayForLong() async throws {
+    let sessions = Sessions()
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      let images = ImageManager(of: library, patience: .milliseconds(100))
+      images.startCachingImages(for: [1, 2], targetSize: size)
+      await images.sent()
+      await #expect(throws: PhotoLibraryError.self) { try await images.image(for: 7, targetSize: size) }
+      try await ScriptedDaemon.with(sessions.answers(), in: directory) { _ in
+        images.startCachingImages(for: [3], targetSize: size)
+        try await eventually("photod has the set") {
+          sessions.state.withLock { Set($0.caching.flatMap(\.assetIDs)) } == [1, 2, 3]
+        }
+      }
+    }
+  }
+
+  @Test func anAssetIsRequestedAsItsID() async throws {
+    let sessions = Sessions()
+    try await ScriptedDaemon.with(sessions.answers()) { daemon in
+      let images = CachingImageManager(of: daemon.library())
+      let results = images.requestImage(for: asset(7), targetSize: size)
+      async let image = images.image(for: asset(8), targetSize: nil)
+      let requests = try await sessions.waitForRequests(2)
+      #expect(Set(requests.map(\.assetID)) == [7, 8])
+      for request in requests { sessions.send(result(request.id)) }
+      #expect(try await image.isFinal)
+      for try await image in results { #expect(image.isFinal) }
     }
   }
 

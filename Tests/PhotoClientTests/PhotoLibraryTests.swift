@@ -1,6 +1,7 @@
 import PhotoContract
 import PhotoModel
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
@@ -115,22 +116,54 @@ struct PhotoLibraryTests {
   }
 
   @Test func aCallReconnectsAfterItsConnectionWasClosed() async throws {
-    struct Reply: Encodable { let token: String }
-    let first: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.1")) }
-    let second: ScriptedDaemon.Answer = { try await $0.reply(Reply(token: "l.1.2")) }
+    struct Reply: Encodable { let token = "l.1.1", ids: [AssetID] }
+    let first: ScriptedDaemon.Answer = { try await $0.reply(Reply(ids: [1])) }
+    let second: ScriptedDaemon.Answer = { try await $0.reply(Reply(ids: [2])) }
     try await withTemporaryDirectory { directory in
       let library = PhotoLibrary(socketPath: directory + "/photod.sock")
       // The first daemon ends, and with it the connection. A second daemon has the same path.
-      try await ScriptedDaemon.with(["Synchronize": first], in: directory) { _ in
-        let token = try await library.synchronize()
-        #expect(token == "l.1.1")
+      try await ScriptedDaemon.with(["FindAssets": first], in: directory) { _ in
+        let ids = try await library.findAssets(paths: ["/a"])
+        #expect(ids == [1])
       }
-      try await ScriptedDaemon.with(["Synchronize": second], in: directory) { _ in
-        let token = try await library.synchronize()
-        #expect(token == "l.1.2")
+      try await ScriptedDaemon.with(["FindAssets": second], in: directory) { _ in
+        let ids = try await library.findAssets(paths: ["/a"])
+        #expect(ids == [2])
       }
       let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "there is no socket")
-      await #expect(throws: missing) { try await library.synchronize() }
+      await #expect(throws: missing) { try await library.findAssets(paths: ["/a"]) }
+    }
+  }
+
+  /// Each of these calls ends only when another one has been answered.
+  @Test func noCallWaitsForACallThatTakesLong() async throws {
+    struct Reply: Encodable { let token = "l.1.1", ids: [AssetID] }
+    let hasAnswered = Mutex(false)
+    let waiting: ScriptedDaemon.Answer = { call in
+      try await eventually("another call was answered") { hasAnswered.withLock { $0 } }
+      try await call.reply(VarlinkEmpty())
+    }
+    let long: [String: @Sendable (PhotoLibrary) async throws -> Void] = [
+      "Synchronize": { try await $0.synchronize() },
+      "RequestAuthorization": { _ = try await $0.requestAuthorization(.readWrite) },
+      "Rescan": { _ = try await $0.rescan() },
+      "Check": { _ = try await PhotoDaemonManagement(of: $0).check(deep: true) },
+    ]
+    for (method, call) in long {
+      hasAnswered.withLock { $0 = false }
+      try await ScriptedDaemon.with([
+        method: waiting, "FindAssets": { try await $0.reply(Reply(ids: [1])) },
+      ]) { daemon in
+        let library = daemon.library()
+        // The connection for calls exists, and would be used.
+        _ = try await library.findAssets(paths: ["/a"])
+        async let longCall: Void = call(library)
+        try await eventually("the long call has begun") { daemon.calls.contains(method) }
+        _ = try await library.findAssets(paths: ["/b"])
+        hasAnswered.withLock { $0 = true }
+        // The reply has no members, which is an error for some of them.
+        do { try await longCall } catch is PhotoLibraryError {}
+      }
     }
   }
 

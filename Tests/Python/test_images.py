@@ -121,6 +121,67 @@ class ImageTests(unittest.TestCase):
             other.final(PATIENCE)
         self.daemon.process.send_signal(signal.SIGCONT)
 
+    def test_a_result_that_waits_does_not_come_after_a_cancellation(self):
+        arrived = threading.Event()
+        results = self.images.request(self.ids[0], SIZE, on_image=lambda image: image.is_final and arrived.set())
+        self.assertTrue(arrived.wait(PATIENCE))
+        results.cancel()
+        self.assertEqual(list(results), [])
+        with self.assertRaises(photod.Cancelled):
+            results.final(PATIENCE)
+
+    def test_the_final_picture_can_be_read_again(self):
+        results = self.images.request(self.ids[0], SIZE)
+        final = results.final(PATIENCE)
+        results.cancel()
+        self.assertEqual(results.final(PATIENCE), final)
+        self.assertEqual(list(results), [])
+        failed = self.images.request(10**15, SIZE)
+        for _ in range(2):
+            with self.assertRaises(photod.NoImage):
+                failed.final(PATIENCE)
+
+    def test_a_request_that_json_cannot_encode_is_refused(self):
+        for id, size, options in [
+            ("1", SIZE, None),
+            (self.ids[0], (1.5, 2), None),
+            (self.ids[0], SIZE, photod.ImageOptions(format=object())),
+        ]:
+            with self.assertRaises(TypeError):
+                self.images.request(id, size, options=options)
+        with self.assertRaises(TypeError):
+            self.images.start_caching([object()], SIZE)
+        # A fault that is found only in the thread of the requests fails these, and no later one.
+        with unittest.mock.patch("photod.images._request", lambda *_: {"assetID": object()}):
+            results = self.images.request(self.ids[0], SIZE)
+        with self.assertRaises(photod.PhotodError):
+            results.final(PATIENCE)
+        self.assertTrue(self.images.image(self.ids[0], SIZE, timeout=PATIENCE).is_final)
+
+    def test_a_slow_callback_holds_up_no_other_request(self):
+        began, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+        def wait(image):
+            began.set()
+            self.assertTrue(go_on.wait(PATIENCE))
+            ended.set()
+
+        slow = self.images.request(self.ids[0], SIZE, options=photod.ImageOptions(delivery_mode="highQuality"), on_image=wait)
+        self.assertTrue(began.wait(PATIENCE))
+        made = threading.Event()
+
+        def work():
+            self.images.request(self.ids[1], SIZE).cancel()
+            made.set()
+
+        threading.Thread(target=work, daemon=True).start()
+        self.assertTrue(made.wait(PATIENCE))
+        self.assertFalse(ended.is_set())
+        # The cancellation of the same request waits for its callback.
+        threading.Timer(0.05, go_on.set).start()
+        slow.cancel()
+        self.assertTrue(ended.is_set())
+
     def test_threads_share_a_manager(self):
         failures = []
 
@@ -190,6 +251,20 @@ class ImageTests(unittest.TestCase):
                 self.images.image(self.ids[0], SIZE, timeout=PATIENCE)
         self.daemon.start()
         self.assertTrue(self.images.image(self.ids[0], SIZE, timeout=PATIENCE).is_final)
+
+    def test_caching_sets_are_kept_through_an_outage_that_lasts(self):
+        with unittest.mock.patch("photod._image_session._PATIENCE", 0.2):
+            self.daemon.stop()
+            self.images.start_caching(self.ids[:5], SIZE)
+            with self.assertRaises(photod.Unreachable):
+                self.images.image(self.ids[0], SIZE, timeout=PATIENCE)
+        self.images.stop_caching(self.ids[4:5], SIZE)
+        self.daemon.start()
+        self.images.start_caching(self.ids[5:10], SIZE)
+        eventually(lambda: self.images.statistics().made >= 9, "the pictures of the sets are made")
+        self.assertEqual(len(self.images._session._caching), 1)
+        self.images.stop_caching(self.ids, SIZE)
+        self.assertEqual(self.images._session._caching, {})
 
     def test_close_ends_requests_and_the_session(self):
         self.images.image(self.ids[0], SIZE, timeout=PATIENCE)

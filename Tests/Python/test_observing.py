@@ -12,6 +12,8 @@ from support import PATIENCE, Daemon, eventually
 
 import photod
 from photod import _connections
+from photod.change_details import list_digest
+from photod.following import FetchResultChanges
 
 BY_NAME = photod.FetchOptions(sort_descriptors=(photod.SortDescriptor("filename"),))
 
@@ -274,6 +276,38 @@ class ObservingTests(unittest.TestCase):
         self.assertEqual(changes._parameters()["sinceIDs"], ids)
         with unittest.mock.patch("photod.following._MOST_BYTES_OF_IDS", 1_000):
             self.assertEqual(set(changes._parameters()), {"options", "since", "sinceDigest"})
+
+
+class LostConnections:
+    """Connections to a photod that is replaced by scripted streams. Each ends as if photod died."""
+
+    def __init__(self, *streams):
+        self.streams = iter(streams)
+        self.count = 0
+
+    def stream(self, interface, method, parameters):
+        self.count += 1
+        return unittest.mock.Mock(), self.replies(next(self.streams))
+
+    def replies(self, observations):
+        for observation in observations:
+            yield {"observation": observation}
+        raise photod.ConnectionClosed("photod died")
+
+
+class FollowingTests(unittest.TestCase):
+    def test_a_new_list_that_breaks_off_is_forgotten(self):
+        page = {"token": "l.1.2", "count": 3, "digest": list_digest([7, 8, 9]), "offset": 0, "ids": [7]}
+        difference = {
+            "token": "l.1.3", "previousToken": "l.1.1", "count": 1, "digest": list_digest([2]),
+            "details": {"countBefore": 2, "countAfter": 1, "removedBefore": [{"start": 0, "count": 1}]},
+        }  # fmt: skip
+        connections = LostConnections([page], [difference])
+        result = photod.FetchResult([1, 2], "l.1.1")
+        changes = FetchResultChanges(connections, photod.FetchOptions(), result, False, False, True)
+        change = next(changes)
+        self.assertEqual((connections.count, list(change.after)), (2, [2]))
+        self.assertIsNotNone(change.details)
 
 
 class StreamTests(unittest.TestCase):

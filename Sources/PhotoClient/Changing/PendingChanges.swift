@@ -11,7 +11,7 @@ public struct PendingChanges: Sendable {
 
   // MARK: - Assets
 
-  /// Edits assets, deletes them to the trash, or restores them.
+  /// Edits assets.
   public mutating func add(_ request: AssetChangeRequest) { requests += request.requests }
 
   /// Edits one asset.
@@ -133,7 +133,15 @@ public struct PerformedChanges: Hashable, Sendable {
   public let createdCollectionIDs: [CollectionID]
 
   /// The id of a collection that this transaction created.
-  public subscript(placeholder: CollectionPlaceholder) -> CollectionID { createdCollectionIDs[placeholder.number - 1] }
+  ///
+  /// - Parameter placeholder: one of this transaction. That of another one is a programming error: it ends the program, or
+  ///   gives another collection.
+  public subscript(placeholder: CollectionPlaceholder) -> CollectionID {
+    precondition(
+      createdCollectionIDs.indices.contains(placeholder.number - 1),
+      "The placeholder is of another transaction: this one created \(createdCollectionIDs.count) collections.")
+    return createdCollectionIDs[placeholder.number - 1]
+  }
 }
 
 extension PhotoLibrary {

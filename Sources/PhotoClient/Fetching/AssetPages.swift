@@ -60,9 +60,12 @@ final class AssetPages: Sendable {
   func assets(_ ids: [AssetID], page: [AssetID], next: [AssetID] = []) async throws -> [Asset?] {
     var found: [AssetID: Asset?] = [:]
     let wanted = Set(ids)
-    let loads = state.withLock { state -> [(number: Int, result: PendingValue<[AssetID: Asset]>)] in
+    typealias Awaited = (number: Int, ids: [AssetID], result: PendingValue<[AssetID: Asset]>)
+    let loads = state.withLock { state -> [Awaited] in
       state.uses += 1
-      var numbers: Set<Int> = []
+      /// The missing ids by the load that brings them. A load may also bring assets that are found already, as they were
+      /// before a change.
+      var missing: [Int: [AssetID]] = [:]
       for id in wanted {
         guard let kept = state.kept[id] else { continue }
         state.kept[id]?.lastUse = state.uses
@@ -70,23 +73,33 @@ final class AssetPages: Sendable {
       }
       if found.count < wanted.count {
         Self.enqueue(page, isPrefetch: false, in: &state)
-        numbers = Set(wanted.compactMap { found[$0] == nil ? state.loading[$0] : nil })
+        for id in wanted where found[id] == nil {
+          if let number = state.loading[id] { missing[number, default: []].append(id) }
+        }
       }
+      let numbers = missing.keys.sorted()
       // These are the newest requests now. The first part is last in the queue, and is loaded first.
-      for number in numbers.sorted(by: >) {
+      for number in numbers.reversed() {
         state.loads[number]?.interest += 1
         state.loads[number]?.isPrefetch = false
         if let place = state.queue.firstIndex(of: number) { state.queue.append(state.queue.remove(at: place)) }
       }
-      return numbers.sorted().compactMap { number in state.loads[number].map { (number, $0.result) } }
+      return numbers.compactMap { number in
+        state.loads[number].map { (number, missing[number] ?? [], $0.result) }
+      }
     }
     startLoads()
     if !next.isEmpty { prefetch(next) }
     defer {
       state.withLock { state in for load in loads { state.loads[load.number]?.interest -= 1 } }
     }
-    for load in loads { for (id, asset) in try await load.result.value() { found.updateValue(asset, forKey: id) } }
-    return ids.map { found[$0] ?? nil }
+    for load in loads {
+      let assets = try await load.result.value()
+      for id in load.ids { found.updateValue(assets[id], forKey: id) }
+    }
+    // An asset that came with a change meanwhile is newer than that of the load.
+    let kept = state.withLock { state in ids.map { state.kept[$0] } }
+    return zip(ids, kept).map { id, kept in kept.map(\.asset) ?? found[id] ?? nil }
   }
 
   /// Loads assets that will probably be asked for soon.

@@ -24,7 +24,7 @@ import Synchronization
 /// An asset is as it was when its page was loaded, which may be later than the snapshot. An asset that was deleted since
 /// the snapshot is `nil`, and no other asset takes its place.
 ///
-/// While photod is restarted, accesses wait for it, at most 30 s. Every access throws ``PhotoLibraryError`` or
+/// While photod is restarted, accesses wait for it, for 30 s. Every access throws ``PhotoLibraryError`` or
 /// `CancellationError`, and nothing else. An index beyond the list is a programming error and ends the program.
 public struct FetchResult: Sendable {
   /// The options of the fetch.
@@ -107,6 +107,18 @@ public struct FetchResult: Sendable {
   /// - Complexity: O(k) for k positions, with a call for each 100 that are not loaded.
   public func objects(at range: Range<Int>) async throws -> [Asset?] {
     check(range)
+    guard range.count > Self.mostAtOnce else { return try await loaded(range) }
+    var assets: [Asset?] = []
+    for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.mostAtOnce) {
+      assets += try await loaded(start..<min(start + Self.mostAtOnce, range.upperBound))
+    }
+    return assets
+  }
+
+  /// The positions for which loads are queued at a time. The cost of the queue grows with the square of its length.
+  private static let mostAtOnce = 2_000
+
+  private func loaded(_ range: Range<Int>) async throws -> [Asset?] {
     guard !range.isEmpty else { return [] }
     let size = AssetPages.pageSize
     let (first, last) = (range.lowerBound / size, (range.upperBound - 1) / size)

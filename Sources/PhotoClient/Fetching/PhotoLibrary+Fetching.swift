@@ -30,17 +30,51 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - ids: at most 5,000. Ids without an asset are left out.
   ///   - options: further conditions. Hidden and trashed assets are included, unless the options say otherwise.
-  /// - Throws: ``PhotoLibraryError/invalidPredicate(message:position:)`` if there are more ids than a predicate may have.
+  /// - Throws: ``PhotoLibraryError/invalidPredicate(message:position:)`` if there are more ids than a predicate may have, or
+  ///   the predicate of the options has a fault. The position is in that predicate.
   public func fetchAssets(
     withIDs ids: [AssetID], with options: FetchOptions = FetchOptions()
   ) async throws -> FetchResult {
     var options = options
     let list = ids.map(\.description).joined(separator: ", ")
     let chosen = ids.isEmpty ? "FALSEPREDICATE" : "id IN {\(list)}"
-    options.predicate = options.predicate.map { "(\($0)) AND \(chosen)" } ?? chosen
     options.includeHidden = options.includeHidden ?? true
     options.includeTrashed = options.includeTrashed ?? true
-    return try await fetchAssets(with: options)
+    guard let condition = options.predicate else {
+      options.predicate = chosen
+      return try await fetchAssets(with: options)
+    }
+    try Self.checkParentheses(of: condition)
+    options.predicate = "(\(condition)) AND \(chosen)"
+    do {
+      return try await fetchAssets(with: options)
+    } catch PhotoLibraryError.invalidPredicate(let message, let position) {
+      // The parenthesis before the predicate counts, and what follows it is not the caller's.
+      let place = min(max(position - 1, 0), condition.unicodeScalars.count)
+      throw PhotoLibraryError.invalidPredicate(message: message, position: place)
+    }
+  }
+
+  /// Refuses a predicate that closes more parentheses than it has opened, such as `rating > 1) OR (rating < 3`. Put in
+  /// parentheses, it would be valid, and would not be restricted by the condition that follows.
+  private static func checkParentheses(of predicate: String) throws(PhotoLibraryError) {
+    var depth = 0
+    var quote: Unicode.Scalar?
+    var isEscaped = false
+    for (position, scalar) in predicate.unicodeScalars.enumerated() {
+      switch scalar {
+      case _ where isEscaped: isEscaped = false
+      case "\\" where quote != nil: isEscaped = true
+      case quote: quote = nil
+      case _ where quote != nil: break
+      case "'", "\"": quote = scalar
+      case "(": depth += 1
+      case ")":
+        depth -= 1
+        if depth < 0 { throw .invalidPredicate(message: "this ) closes no parenthesis", position: position) }
+      default: break
+      }
+    }
   }
 
   // MARK: - Collections

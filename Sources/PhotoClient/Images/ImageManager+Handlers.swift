@@ -22,8 +22,16 @@ private final class HandledRequest: Sendable {
   }
 
   private let state = Mutex(State.starting)
+  private let session: ImageSessionConnection
+  /// The count of closes when the request was made.
+  private let closeCount: Int
 
-  var isCancelled: Bool { state.withLock { if case .cancelled = $0 { true } else { false } } }
+  init(in session: ImageSessionConnection) { (self.session, closeCount) = (session, session.closeCount) }
+
+  /// Whether the handler must not be called, because the request was cancelled or the manager was closed.
+  var isCancelled: Bool {
+    state.withLock { if case .cancelled = $0 { true } else { false } } || session.closeCount != closeCount
+  }
 
   func run(_ task: Task<Void, Never>) {
     let isCancelled = state.withLock { state in
@@ -58,9 +66,9 @@ extension ImageManager {
   ///
   /// The handler runs on the actor of the caller, which is the main actor for a user interface. So it is never called
   /// before this call has returned. It is called for at most one degraded picture, and then exactly once for the final
-  /// one or the error. It is never called after ``cancelImageRequest(_:)`` on this actor, ``close()``, or the end of
-  /// the manager. Code without an actor uses ``requestImage(for:targetSize:contentMode:options:)``, whose results come
-  /// in a loop.
+  /// one or the error. It is never called after ``cancelImageRequest(_:)`` or ``close()`` on this actor, or after the
+  /// manager was released there. Code without an actor uses
+  /// ``requestImage(for:targetSize:contentMode:options:)-(AssetID,_,_,_)``, whose results come in a loop.
   ///
   /// - Parameters:
   ///   - targetSize: the frame; nil for the picture's own size.
@@ -73,8 +81,8 @@ extension ImageManager {
     options: ImageRequestOptions = ImageRequestOptions(), isolation: isolated any Actor = #isolation,
     resultHandler: @escaping (Result<AssetImage, PhotoLibraryError>) -> Void
   ) -> ImageRequestID {
+    let request = HandledRequest(in: session)
     let results = requestImage(for: id, targetSize: targetSize, contentMode: contentMode, options: options)
-    let request = HandledRequest()
     let task = Task {
       // The task runs on this actor, because it uses it.
       _ = isolation
@@ -93,8 +101,22 @@ extension ImageManager {
     return ImageRequestID(request: request)
   }
 
-  /// Cancels a request with a handler. The handler is not called any more. A request that has ended is left alone.
+  /// Requests a picture of an asset, and gives its results to a handler, as the same call with the id of the asset.
+  @discardableResult
+  public func requestImage(
+    for asset: Asset, targetSize: ImageSize?, contentMode: ImageContentMode = .aspectFit,
+    options: ImageRequestOptions = ImageRequestOptions(), isolation: isolated any Actor = #isolation,
+    resultHandler: @escaping (Result<AssetImage, PhotoLibraryError>) -> Void
+  ) -> ImageRequestID {
+    requestImage(
+      for: asset.id, targetSize: targetSize, contentMode: contentMode, options: options, isolation: isolation,
+      resultHandler: resultHandler)
+  }
+
+  /// Cancels a request with a handler. photod does not begin its work. A picture that is being made is finished and kept.
   ///
-  /// Call it on the actor of the request. From elsewhere, the handler may be running while it is called.
+  /// After a call on the actor of the request, the handler is not called any more, and no error either says that it was
+  /// cancelled. A call from elsewhere does not wait: the handler may be running, or about to begin, when it returns. A second
+  /// call, or one after the final result, has no effect.
   public func cancelImageRequest(_ id: ImageRequestID) { id.request.cancel() }
 }

@@ -2,6 +2,9 @@ import PhotoContract
 import PhotoModel
 import Varlink
 
+/// PhotoKit's name for an image manager that also prepares pictures. Here, each ``ImageManager`` does.
+public typealias CachingImageManager = ImageManager
+
 /// Pictures of the library's assets at the size in which they are shown, as PhotoKit's `PHCachingImageManager`.
 ///
 /// ```swift
@@ -21,13 +24,18 @@ import Varlink
 /// Every call throws ``PhotoLibraryError`` or `CancellationError`, and nothing else.
 public final class ImageManager: Sendable {
   private let library: PhotoLibrary
-  private let session: ImageSessionConnection
+  let session: ImageSessionConnection
   static let interface = "org.photod.images"
 
   /// - Parameter wantsData: true to get the bytes of pictures instead of paths, for a program that can't open files.
-  public init(of library: PhotoLibrary, wantsData: Bool = false) {
+  public convenience init(of library: PhotoLibrary, wantsData: Bool = false) {
+    self.init(of: library, wantsData: wantsData, patience: .seconds(10))
+  }
+
+  /// - Parameter patience: how long photod may be away before requests fail. It may be restarting.
+  package init(of library: PhotoLibrary, wantsData: Bool = false, patience: Duration) {
     self.library = library
-    session = ImageSessionConnection(path: library.socketPath, wantsData: wantsData)
+    session = ImageSessionConnection(path: library.socketPath, wantsData: wantsData, patience: patience)
   }
 
   deinit { session.close() }
@@ -54,6 +62,14 @@ public final class ImageManager: Sendable {
     return ImageResults(stream: stream)
   }
 
+  /// Requests a picture of an asset, as the same call with the id of the asset.
+  public func requestImage(
+    for asset: Asset, targetSize: ImageSize?, contentMode: ImageContentMode = .aspectFit,
+    options: ImageRequestOptions = ImageRequestOptions()
+  ) -> ImageResults {
+    requestImage(for: asset.id, targetSize: targetSize, contentMode: contentMode, options: options)
+  }
+
   /// The final picture.
   ///
   /// - Throws: ``PhotoLibraryError/noImage(kind:message:)`` if there is none.
@@ -64,6 +80,14 @@ public final class ImageManager: Sendable {
     for try await image in requestImage(for: id, targetSize: targetSize, contentMode: contentMode, options: options)
     where image.isFinal { return image }
     throw PhotoLibraryError.malformedReply("a request ended without a final picture")
+  }
+
+  /// The final picture of an asset, as the same call with the id of the asset.
+  public func image(
+    for asset: Asset, targetSize: ImageSize?, contentMode: ImageContentMode = .aspectFit,
+    options: ImageRequestOptions = ImageRequestOptions(deliveryMode: .highQuality)
+  ) async throws -> AssetImage {
+    try await image(for: asset.id, targetSize: targetSize, contentMode: contentMode, options: options)
   }
 
   /// The bytes of a picture, within 60 s after it came.

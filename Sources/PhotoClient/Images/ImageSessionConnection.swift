@@ -6,7 +6,8 @@ import Varlink
 /// The session of an ``ImageManager``: its stream, and the connection for its calls.
 ///
 /// One task sends. It takes the operations in their order and awaits each reply, so that photod gets them in this order.
-/// Requests that gather meanwhile are sent as one call. Another task reads the stream. If the session is lost, the sender
+/// Cancellations come first, because they make room for requests. Requests that gather meanwhile are sent as one call.
+/// Another task reads the stream. If the session is lost, the sender
 /// opens another one, and repeats the requests without a final result and the caching sets.
 final class ImageSessionConnection: Sendable {
   /// A frame of a caching set.
@@ -17,7 +18,6 @@ final class ImageSessionConnection: Sendable {
 
   private enum Operation: Sendable {
     case request(Int64)
-    case cancel(Int64)
     case startCaching([AssetID], Frame)
     case stopCaching([AssetID], Frame)
     case stopCachingAll
@@ -48,12 +48,19 @@ final class ImageSessionConnection: Sendable {
   private struct State {
     var lastID: Int64 = 0
     var pending: [Int64: Pending] = [:]
+    /// The open requests as photod counts them: a cancelled one until photod has replied to the cancellation.
     var sentCount = 0
     var operations: [Operation] = []
+    /// The sent requests whose cancellation is not sent.
+    var cancelled: [Int64] = []
     var caching: [Frame: Set<AssetID>] = [:]
     var session: Session?
     var sessionCount = 0
     var isSending = false
+    /// Whether photod was away for so long that the sender ended. The next operation starts it again.
+    var hasGivenUp = false
+    /// How often the manager was closed.
+    var closeCount = 0
     /// The callers that wait until everything is sent.
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
@@ -62,16 +69,16 @@ final class ImageSessionConnection: Sendable {
   private static let mostPerCall = 1_000
   private static let mostCancelled = 10_000
   private static let mostOpen = 10_000
-  /// How long the daemon may be away. It may be restarting.
-  private static let patience = Duration.seconds(10)
 
   private let path: String
   private let wantsData: Bool
+  private let patience: Duration
   private let state = Mutex(State())
 
-  init(path: String, wantsData: Bool) {
+  init(path: String, wantsData: Bool, patience: Duration) {
     self.path = path
     self.wantsData = wantsData
+    self.patience = patience
   }
 
   // MARK: - Operations
@@ -83,6 +90,7 @@ final class ImageSessionConnection: Sendable {
       request.id = state.lastID
       state.pending[state.lastID] = Pending(request: request, continuation: continuation)
       state.operations.append(.request(state.lastID))
+      state.hasGivenUp = false
       return state.lastID
     }
     continuation.onTermination = { [weak self] reason in
@@ -96,8 +104,7 @@ final class ImageSessionConnection: Sendable {
       guard let pending = state.pending.removeValue(forKey: id) else { return }
       // A request that was not sent is skipped by the sender.
       guard pending.isSent else { return }
-      state.sentCount -= 1
-      state.operations.append(.cancel(id))
+      state.cancelled.append(id)
     }
     send()
   }
@@ -106,6 +113,7 @@ final class ImageSessionConnection: Sendable {
     state.withLock { state in
       state.caching[frame, default: []].formUnion(ids)
       state.operations.append(.startCaching(ids, frame))
+      state.hasGivenUp = false
     }
     send()
   }
@@ -127,13 +135,18 @@ final class ImageSessionConnection: Sendable {
     send()
   }
 
+  /// How often the manager was closed. It tells whether a request was made before the last time.
+  var closeCount: Int { state.withLock { $0.closeCount } }
+
   /// Ends the session, and the requests without a final result.
   func close() {
     let (session, pending) = state.withLock { state in
       defer {
+        state.closeCount += 1
         state.pending = [:]
         state.sentCount = 0
         state.operations = []
+        state.cancelled = []
         state.caching = [:]
         state.session = nil
       }
@@ -176,7 +189,8 @@ final class ImageSessionConnection: Sendable {
   }
 
   private static func hasWork(_ state: State) -> Bool {
-    if state.session == nil { return !state.pending.isEmpty || !state.caching.isEmpty }
+    if state.session == nil { return !state.hasGivenUp && (!state.pending.isEmpty || !state.caching.isEmpty) }
+    if !state.cancelled.isEmpty { return true }
     guard let first = state.operations.first else { return false }
     if case .request = first { return state.sentCount < mostOpen }
     return true
@@ -187,7 +201,7 @@ final class ImageSessionConnection: Sendable {
     var delay = Duration.milliseconds(20)
     while mayGoOn() {
       do {
-        let session = try await openSession()
+        guard let session = try await openSession() else { continue }
         while let batch = nextBatch(of: session) { try await perform(batch, session) }
         (lostAt, delay) = (nil, .milliseconds(20))
       } catch {
@@ -195,7 +209,7 @@ final class ImageSessionConnection: Sendable {
         dropSession()
         let now = ContinuousClock.now
         if lostAt == nil { lostAt = now }
-        guard Self.mayPass(failure), let since = lostAt, now - since < Self.patience else {
+        guard Self.mayPass(failure), let since = lostAt, now - since < patience else {
           failAll(failure)
           continue
         }
@@ -241,8 +255,12 @@ final class ImageSessionConnection: Sendable {
     }
   }
 
-  private func openSession() async throws -> Session {
-    if let session = state.withLock({ $0.session }) { return session }
+  /// Opens a session, unless one is open.
+  ///
+  /// - Returns: nil if the manager was closed meanwhile, or nothing is wanted any more.
+  private func openSession() async throws -> Session? {
+    let (open, closeCount) = state.withLock { ($0.session, $0.closeCount) }
+    if let open { return open }
     let stream = try await VarlinkClient.connect(path: path)
     let replies = stream.stream(
       "\(ImageManager.interface).OpenSession", OpenSessionRequest(wantsData: wantsData ? true : nil),
@@ -268,45 +286,51 @@ final class ImageSessionConnection: Sendable {
     var iterator = names.makeAsyncIterator()
     guard let first = try await iterator.next() else { throw VarlinkClientError.connectionClosed }
     let session = Session(number: number, name: first, calls: calls, reader: reader)
-    state.withLock { state in
+    let isWanted = state.withLock { state in
+      // close() ended the sessions that it found, but not this one.
+      guard state.closeCount == closeCount, !state.pending.isEmpty || !state.caching.isEmpty else { return false }
       state.session = session
       // The new session knows nothing of the earlier one.
       state.sentCount = 0
+      state.cancelled = []
       for id in state.pending.keys { state.pending[id]?.isSent = false }
       state.operations = state.pending.keys.sorted().map { .request($0) }
-      for (frame, ids) in state.caching { state.operations.append(.startCaching(Array(ids), frame)) }
+      for (frame, ids) in state.caching { state.operations.append(.startCaching(ids.sorted(), frame)) }
+      return true
     }
-    return session
+    if isWanted { return session }
+    Self.end(session)
+    return nil
   }
 
   /// Takes operations of one kind, in their order; nil if there is nothing to send now.
   private func nextBatch(of session: Session) -> Batch? {
     state.withLock { state in
       guard state.session?.number == session.number else { return nil }
+      if !state.cancelled.isEmpty {
+        defer { state.cancelled.removeFirst(min(state.cancelled.count, Self.mostCancelled)) }
+        return .cancellations(Array(state.cancelled.prefix(Self.mostCancelled)))
+      }
       var requests: [ImageRequest] = []
-      var cancelled: [Int64] = []
       var taken = 0
       loop: for operation in state.operations {
         switch operation {
-        case .request(let id) where cancelled.isEmpty:
+        case .request(let id):
           guard requests.count < Self.mostPerCall, state.sentCount < Self.mostOpen else { break loop }
           if let request = state.pending[id]?.request {
             requests.append(request)
             state.pending[id]?.isSent = true
             state.sentCount += 1
           }
-        case .cancel(let id) where requests.isEmpty && cancelled.count < Self.mostCancelled: cancelled.append(id)
         case .startCaching, .stopCaching, .stopCachingAll:
           guard taken == 0 else { break loop }
           state.operations.removeFirst()
           return .caching(operation)
-        default: break loop
         }
         taken += 1
       }
       state.operations.removeFirst(taken)
-      if !requests.isEmpty { return .requests(requests) }
-      return cancelled.isEmpty ? nil : .cancellations(cancelled)
+      return requests.isEmpty ? nil : .requests(requests)
     }
   }
 
@@ -319,6 +343,8 @@ final class ImageSessionConnection: Sendable {
       case .requests(let requests):
         try await call("RequestImages", RequestImagesRequest(session: session.name, requests: requests))
       case .cancellations(let ids):
+        // After the reply, photod no longer counts them. If the session was closed meanwhile, the count has begun anew.
+        defer { state.withLock { if $0.session?.number == session.number { $0.sentCount -= ids.count } } }
         _ = try await session.calls.call(
           "\(ImageManager.interface).CancelRequests", CancelRequestsRequest(session: session.name, ids: ids),
           returning: CancelRequestsReply.self)
@@ -379,13 +405,15 @@ final class ImageSessionConnection: Sendable {
     pending?.continuation.finish(throwing: error)
   }
 
+  /// Ends all requests after photod was away for too long. The caching set stays, and is sent with the next operation.
   private func failAll(_ error: any Error) {
     let pending = state.withLock { state in
       defer {
         state.pending = [:]
         state.sentCount = 0
         state.operations = []
-        state.caching = [:]
+        state.cancelled = []
+        state.hasGivenUp = true
       }
       return state.pending.values.map(\.continuation)
     }

@@ -15,7 +15,7 @@ public struct PhotoDaemonManagement: Sendable {
   private let library: PhotoLibrary
   private static let interface = "org.photod.manage"
 
-  /// Calls share the connection of the library, except those that must not be carried out twice.
+  /// Calls share the connection of the library, except those that must not be carried out twice or may take long.
   public init(of library: PhotoLibrary) { self.library = library }
 
   /// The clients that are connected to the daemon, the oldest connection first.
@@ -48,7 +48,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// - Throws: ``PhotoLibraryError/cannotWrite(path:message:)``, ``PhotoLibraryError/storageFull(message:)``,
   ///   ``PhotoLibraryError/busy(message:)``.
   public func backUp(to path: String? = nil) async throws -> BackupFile {
-    try await library.callOnce("Backup", in: Self.interface, BackupRequest(path: path), returning: BackupReply.self)
+    try await library.callAlone("Backup", in: Self.interface, BackupRequest(path: path), returning: BackupReply.self)
       .backup
   }
 
@@ -63,7 +63,7 @@ public struct PhotoDaemonManagement: Sendable {
   ///
   /// - Throws: ``PhotoLibraryError/notABackup(path:message:)`` and the errors of ``backUp(to:)``.
   public func restore(from path: String) async throws -> RestoredBackup {
-    try await library.callOnce(
+    try await library.callAlone(
       "Restore", in: Self.interface, RestoreRequest(path: path), returning: RestoredBackup.self)
   }
 
@@ -78,7 +78,7 @@ public struct PhotoDaemonManagement: Sendable {
   ///
   /// - Parameter deep: also compares every index with its table, which reads the whole file.
   public func check(deep: Bool = false) async throws -> CatalogCheck {
-    try await library.call(
+    try await library.callAlone(
       "Check", in: Self.interface, CheckRequest(deep: deep ? true : nil), returning: CatalogCheck.self)
   }
 }

@@ -1,5 +1,6 @@
 import PhotoContract
 import PhotoModel
+import Synchronization
 import Varlink
 
 /// One user's photo library, as its daemon serves it.
@@ -14,8 +15,12 @@ import Varlink
 /// other methods are the calls of the contract themselves.
 ///
 /// No connection is made before the first call. Calls of all tasks share one connection, which is made again if the
-/// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Each iteration of a
-/// stream has its own connection and closes it when the loop is left.
+/// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Calls that may take long,
+/// such as ``synchronize(timeout:)``, have their own connection, so no other call waits for them. Each iteration of a
+/// stream also has its own connection, and closes it when the loop is left.
+///
+/// While photod is away, fetches and results wait for it: for 30 s, because it may be restarting. A library that photod
+/// has never answered waits for 2 s, because photod is probably not installed or not started.
 ///
 /// Every call throws ``PhotoLibraryError`` or `CancellationError`, and nothing else.
 public final class PhotoLibrary: Sendable {
@@ -25,6 +30,8 @@ public final class PhotoLibrary: Sendable {
   public let clientName: String?
   /// How long a call for a fetch result is repeated while photod is away, for example while it is restarted.
   let patience: Duration
+  /// Whether photod has replied to a call since this library was made.
+  let hasBeenReached = Atomic(false)
   private let connection: SharedConnection
 
   /// - Parameters:
@@ -215,8 +222,9 @@ public final class PhotoLibrary: Sendable {
   /// - Returns: the token of the library at that time.
   @discardableResult
   public func synchronize(timeout: Duration? = nil) async throws -> String {
-    try await call("Synchronize", SynchronizeRequest(timeoutSeconds: timeout?.seconds), returning: TokenReply.self)
-      .token
+    try await callAlone(
+      "Synchronize", SynchronizeRequest(timeoutSeconds: timeout?.seconds), returning: TokenReply.self
+    ).token
   }
 
   // MARK: - Changing
@@ -236,7 +244,7 @@ public final class PhotoLibrary: Sendable {
   public func performChanges(
     _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil, undoGroup: String? = nil
   ) async throws -> ChangeResult {
-    try await callOnce(
+    try await callAlone(
       "PerformChanges",
       PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup),
       returning: ChangeResult.self)
@@ -258,7 +266,7 @@ public final class PhotoLibrary: Sendable {
   ///   was changed again since.
   @discardableResult
   public func undoChange(_ id: UndoableChange.ID) async throws -> String {
-    try await callOnce("UndoChange", UndoChangeRequest(id: id, clientName: clientName), returning: TokenReply.self)
+    try await callAlone("UndoChange", UndoChangeRequest(id: id, clientName: clientName), returning: TokenReply.self)
       .token
   }
 
@@ -271,7 +279,7 @@ public final class PhotoLibrary: Sendable {
 
   /// Requests access. The user may be asked, so it can take any time.
   public func requestAuthorization(_ accessLevel: AccessLevel) async throws -> AuthorizationStatus {
-    try await call(
+    try await callAlone(
       "RequestAuthorization", AuthorizationRequest(accessLevel: accessLevel), returning: AuthorizationReply.self
     ).status
   }
@@ -300,7 +308,7 @@ public final class PhotoLibrary: Sendable {
   ///   - dryRun: only counts the differences.
   ///   - confirm: confirms that missing files are really gone. It ends a root's state `suspect`.
   public func rescan(path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> RescanResult {
-    try await call(
+    try await callAlone(
       "Rescan", RescanRequest(path: path, dryRun: dryRun ? true : nil, confirm: confirm ? true : nil),
       returning: RescanResult.self)
   }
@@ -314,14 +322,16 @@ public final class PhotoLibrary: Sendable {
   /// The contract's limit for ids or paths.
   static let maximumPerCall = 1_000
 
-  /// Makes a call that must not be carried out twice, on its own connection. If that is closed before the reply, the
-  /// daemon may have carried out the call.
-  func callOnce<P: Encodable & Sendable, R: Decodable>(
+  /// Makes a call on its own connection: one that must not be carried out twice, or one that takes so long that the calls
+  /// behind it on a shared connection would wait. If the connection is closed before the reply, the daemon may have
+  /// carried out the call.
+  func callAlone<P: Encodable & Sendable, R: Decodable>(
     _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
   ) async throws -> R {
     try await translatingErrors(at: socketPath) {
       let client = try await VarlinkClient.connect(path: socketPath)
       let result = try await client.call("\(interface).\(method)", parameters, returning: type)
+      hasBeenReached.store(true, ordering: .relaxed)
       await client.close()
       return result
     }
@@ -334,7 +344,9 @@ public final class PhotoLibrary: Sendable {
     try await translatingErrors(at: socketPath) {
       let (client, isNew) = try await connection.client()
       do {
-        return try await client.call("\(interface).\(method)", parameters, returning: type)
+        let result = try await client.call("\(interface).\(method)", parameters, returning: type)
+        hasBeenReached.store(true, ordering: .relaxed)
+        return result
       } catch VarlinkClientError.connectionClosed {
         await connection.drop(client)
         // An old connection may have been idle too long, or have belonged to an earlier daemon.

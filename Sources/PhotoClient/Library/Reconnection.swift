@@ -40,16 +40,23 @@ package struct Reconnection: Sendable {
 }
 
 extension PhotoLibrary {
-  /// Repeats a call that only reads while photod is away, for as long as ``patience``.
+  /// How long a call is repeated if photod has never been there. It may be about to start.
+  private static let firstPatience = Duration.seconds(2)
+
+  /// Repeats a call that only reads while photod is away, for as long as ``patience``. If photod has not replied to any
+  /// call before, and does not run, it is repeated only for ``firstPatience``.
   func patiently<Value>(_ call: () async throws -> Value) async throws -> Value {
     var reconnection = Reconnection()
-    let deadline = ContinuousClock.now + patience
+    let start = ContinuousClock.now
     while true {
       reconnection.begin()
       do {
-        return try await call()
+        let value = try await call()
+        hasBeenReached.store(true, ordering: .relaxed)
+        return value
       } catch let error as PhotoLibraryError where Reconnection.isOutage(error) {
-        guard ContinuousClock.now < deadline else { throw error }
+        let isFirst = error.isWithoutDaemon && !hasBeenReached.load(ordering: .relaxed)
+        guard .now - start < (isFirst ? min(patience, Self.firstPatience) : patience) else { throw error }
         try await reconnection.wait(madeProgress: false)
       }
     }

@@ -43,7 +43,7 @@ public struct Change: Sendable {
   /// It finds assets of the observed results. To observe one asset alone, fetch it with
   /// ``PhotoLibrary/fetchAssets(withIDs:with:)``.
   ///
-  /// - Parameter asset: the asset as the app has it.
+  /// - Parameter asset: the asset as the app has it. If the app skipped changes, they count, too.
   /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
   /// - Complexity: O(k) for k changed assets, and O(n) after a reload.
   public func details(for asset: Asset) async throws -> ObjectChangeDetails? {
@@ -82,7 +82,8 @@ extension ListStep {
 
   /// How the change names an asset.
   func mention(of id: AssetID) -> Mention {
-    guard let before = before.snapshot.complete, let after = after.snapshot.complete else { return .none }
+    // Without all ids, only the asset itself shows whether it changed.
+    guard let before = before.snapshot.complete, let after = after.snapshot.complete else { return .changed }
     guard case .details(let details) = outcome else {
       return before.contains(id) || after.contains(id) ? .changed : .none
     }
@@ -92,7 +93,13 @@ extension ListStep {
     if has(details.deletedBefore, before) { return .deleted }
     let isNamed =
       has(details.changedAfter, after) || has(details.removedBefore, before) || details.insertedIDs.contains(id)
-    return isNamed ? .changed : .none
+    if isNamed { return .changed }
+    // The app may have skipped the changes before this one. The last of them that names the asset decides.
+    for step in skipped.reversed() {
+      if step.touched.deleted.contains(id) { return .deleted }
+      if step.touched.fields[id] != nil { return .changed }
+    }
+    return .none
   }
 }
 

@@ -77,6 +77,9 @@ final class ChangeInbox: Sendable {
     }
   }
 
+  /// The number of changes that were not taken, for tests.
+  var waitingCount: Int { state.withLock { $0.entries.count } }
+
   /// Tokens of one library have the order of its commits. Others have the order in which they came.
   private static func precedes(_ one: Entry, _ other: Entry) -> Bool {
     guard let left = ChangeToken(one.step.token), let right = ChangeToken(other.step.token),

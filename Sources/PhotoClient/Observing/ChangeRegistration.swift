@@ -19,23 +19,29 @@ extension PhotoLibrary {
   ///
   /// - Parameters:
   ///   - results: as for ``changes(for:onProblem:)``, which also describes the changes.
-  ///   - onProblem: as for ``changes(for:onProblem:)``.
+  ///   - onProblem: as for ``changes(for:onProblem:)``. It is not called any more after ``ChangeRegistration/unregister()``.
   /// - Returns: the registration. It ends with ``ChangeRegistration/unregister()``, or when it is released.
   public func register(
     for results: [any ObservableResult], onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil,
     _ handler: @escaping @isolated(any) @Sendable (Change) async -> Void
   ) -> ChangeRegistration {
-    ChangeRegistration(changes(for: results, onProblem: onProblem), handler)
+    ChangeRegistration(of: self, results, onProblem, on: handler.isolation) { change, _ in await handler(change) }
   }
 
   /// Calls an observer for each change of these results, as ``register(for:onProblem:_:)`` calls a closure.
   ///
-  /// - Parameter observer: is not kept alive. When it is released, the calls end.
+  /// If the observer has the actor of the caller, no call begins after that actor has released the registration.
+  ///
+  /// - Parameters:
+  ///   - observer: is not kept alive. When it is released, the calls end.
+  ///   - results: as for ``changes(for:onProblem:)``.
+  ///   - onProblem: as for ``register(for:onProblem:_:)``.
+  ///   - isolation: the actor on which the calls begin, by default that of the caller.
   public func register(
     _ observer: some PhotoLibraryChangeObserver, for results: [any ObservableResult],
-    onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil
+    onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil, isolation: isolated (any Actor)? = #isolation
   ) -> ChangeRegistration {
-    register(for: results, onProblem: onProblem) { [weak observer] change in
+    ChangeRegistration(of: self, results, onProblem, on: isolation) { [weak observer] change, _ in
       await observer?.photoLibraryDidChange(change)
     }
   }
@@ -43,22 +49,26 @@ extension PhotoLibrary {
 
 /// The registration of an observer: see ``PhotoLibrary/register(for:onProblem:_:)``. When it is released, the calls end.
 public final class ChangeRegistration: Sendable {
-  /// The registration whose handler runs in the current task.
-  @TaskLocal private static var running: Calls?
+  fileprivate typealias Handler = @Sendable (Change, isolated (any Actor)?) async -> Void
 
-  private let calls = Calls()
+  /// The call of an observer in which the current task runs.
+  @TaskLocal private static var current: ObserverCalls.Call?
+
+  private let calls = ObserverCalls()
   private let task: Task<Void, Never>
 
+  /// - Parameter actor: the actor on which the calls of the handler begin.
   fileprivate init(
-    _ changes: LibraryChanges, _ handler: @escaping @isolated(any) @Sendable (Change) async -> Void
+    of library: PhotoLibrary, _ results: [any ObservableResult], _ onProblem: (@Sendable (PhotoLibraryError) -> Void)?,
+    on actor: (any Actor)?, _ handler: @escaping Handler
   ) {
     let calls = calls
+    let report = onProblem.map { onProblem in
+      { @Sendable (problem: PhotoLibraryError) in Self.report(problem, to: onProblem, calls) }
+    }
+    let changes = library.changes(for: results, onProblem: report)
     task = Task.detached {
-      await Self.$running.withValue(calls) {
-        for await change in changes {
-          await Self.call(handler, change, calls, isolation: handler.isolation)
-        }
-      }
+      for await change in changes { await Self.call(handler, change, calls, isolation: actor) }
     }
   }
 
@@ -67,57 +77,71 @@ public final class ChangeRegistration: Sendable {
     task.cancel()
   }
 
-  /// Ends the calls. No call runs after this has returned: it waits for a call that is running, unless the handler itself
-  /// unregisters.
+  /// Ends the calls. No call of the handler or of `onProblem` runs after this has returned: it waits for a call that is
+  /// running, unless it is called from that call or from a task that was begun in it.
   public func unregister() async {
     calls.end()
     task.cancel()
-    if Self.running !== calls { await calls.idle() }
+    await calls.finish(except: Self.current)
   }
 
   /// Calls the handler on its own actor. The registration is checked there, in the same turn of the actor in which the
   /// handler begins, so that no call begins after an `unregister()` of that actor.
   private static func call(
-    _ handler: @escaping @isolated(any) @Sendable (Change) async -> Void, _ change: Change, _ calls: Calls,
-    isolation: isolated (any Actor)?
+    _ handler: Handler, _ change: Change, _ calls: ObserverCalls, isolation: isolated (any Actor)?
   ) async {
-    guard calls.begin() else { return }
-    await handler(change)
-    calls.finish()
+    guard let call = calls.begin() else { return }
+    await $current.withValue(call) { await handler(change, isolation) }
+    calls.finish(call)
   }
 
-  /// Whether a call of the handler runs or may begin.
-  fileprivate final class Calls: Sendable {
-    private struct State {
-      var hasEnded = false
-      var running: PendingValue<Void>?
+  private static func report(
+    _ problem: PhotoLibraryError, to onProblem: @Sendable (PhotoLibraryError) -> Void, _ calls: ObserverCalls
+  ) {
+    guard let call = calls.begin() else { return }
+    $current.withValue(call) { onProblem(problem) }
+    calls.finish(call)
+  }
+}
+
+/// The calls of one observer that run, and whether further ones may begin.
+private final class ObserverCalls: Sendable {
+  /// A call that runs. It is resolved at its end.
+  typealias Call = PendingValue<Void>
+
+  private struct State {
+    var hasEnded = false
+    var running: [ObjectIdentifier: Call] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  /// Begins a call.
+  ///
+  /// - Returns: nil if no call may begin any more.
+  func begin() -> Call? {
+    state.withLock { state in
+      if state.hasEnded { return nil }
+      let call = Call()
+      state.running[ObjectIdentifier(call)] = call
+      return call
     }
+  }
 
-    private let state = Mutex(State())
+  func finish(_ call: Call) {
+    _ = state.withLock { $0.running.removeValue(forKey: ObjectIdentifier(call)) }
+    call.resolve(.success(()))
+  }
 
-    func begin() -> Bool {
-      state.withLock { state in
-        if state.hasEnded { return false }
-        state.running = PendingValue()
-        return true
-      }
-    }
+  /// No further call begins.
+  func end() { state.withLock { $0.hasEnded = true } }
 
-    func finish() {
-      let running = state.withLock { state in
-        defer { state.running = nil }
-        return state.running
-      }
-      running?.resolve(.success(()))
-    }
-
-    func end() { state.withLock { $0.hasEnded = true } }
-
-    /// Waits for the running call.
-    func idle() async {
-      guard let running = state.withLock({ $0.running }) else { return }
+  /// Waits for the calls that run.
+  func finish(except current: Call?) async {
+    let running = state.withLock { Array($0.running.values) }
+    for call in running where call !== current {
       // If the caller is cancelled, it waits nevertheless: it was promised that no call runs.
-      await Task.detached { try? await running.value() }.value
+      await Task.detached { try? await call.value() }.value
     }
   }
 }

@@ -1,10 +1,31 @@
 import PhotoModel
 
-/// A result that can be observed: a ``FetchResult`` or a ``CollectionFetchResult``.
-public protocol ObservableResult: Sendable {}
+/// A result that can be observed: a ``FetchResult`` or a ``CollectionFetchResult``. No other type can conform to it, because
+/// none can make an ``ObservableList``.
+public protocol ObservableResult: Sendable {
+  /// The list that is observed.
+  var observableList: ObservableList { get }
+}
 
-extension FetchResult: ObservableResult {}
-extension CollectionFetchResult: ObservableResult {}
+/// The list of an ``ObservableResult``. Only PhotoClient makes one.
+public struct ObservableList: Sendable {
+  enum Kind {
+    case assets(FetchResult)
+    case collections(CollectionFetchResult)
+  }
+
+  let kind: Kind
+}
+
+extension FetchResult: ObservableResult {
+  /// The list of this result.
+  public var observableList: ObservableList { ObservableList(kind: .assets(self)) }
+}
+
+extension CollectionFetchResult: ObservableResult {
+  /// The list of this result.
+  public var observableList: ObservableList { ObservableList(kind: .collections(self)) }
+}
 
 extension PhotoLibrary {
   /// The changes of these results from now on, and those since they were fetched.
@@ -78,10 +99,11 @@ private final class Observers: Sendable {
     following = Task {
       await withTaskGroup(of: Void.self) { group in
         for (number, result) in results.enumerated() {
-          if let result = result as? FetchResult {
+          switch result.observableList.kind {
+          case .assets(let result):
             let follower = ListFollower(result: result, number: number, inbox: inbox, report: report)
             group.addTask { await follower.follow() }
-          } else if let result = result as? CollectionFetchResult {
+          case .collections(let result):
             let follower = CollectionListFollower(result: result, number: number, inbox: inbox, report: report)
             group.addTask { await follower.follow() }
           }

@@ -54,12 +54,12 @@ class _Open:
         self.calls.close()
 
 
-# An operation is ("request", id), ("cancel", id), ("start", ids, frame), ("stop", ids, frame) or ("stopAll",).
+# An operation is ("request", id), ("start", ids, frame), ("stop", ids, frame) or ("stopAll",).
 _Operation = tuple[Any, ...]
 
 
 class ImageSession:
-    """Sends requests and cancellations from one thread, in their order, and delivers results from another.
+    """Sends requests from one thread, in their order, and cancellations before them. Delivers results from another thread.
 
     If the session is lost, the sender opens another one. It repeats the requests without a final result, and the
     caching sets.
@@ -68,19 +68,24 @@ class ImageSession:
     def __init__(self, connections: Connections, wants_data: bool):
         self._connections = connections
         self._wants_data = wants_data
-        # Protects all that follows. Results are delivered under it, so that none comes after a cancellation. A callback
-        # may cancel or request, so it can be entered again.
+        # Protects all that follows. Callbacks are called without it, so that a slow one holds up no request.
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._last_id = 0
         self._pending: dict[int, _Pending] = {}
+        # The open requests as photod counts them: a cancelled one until photod has replied to the cancellation.
         self._sent_count = 0
         self._operations: deque[_Operation] = deque()
+        # The sent requests whose cancellation is not sent. They come first, because they make room for requests.
+        self._cancelled: list[int] = []
+        # The results that are being delivered, by thread.
+        self._delivering: dict[int, ImageResults] = {}
         self._caching: dict[Frame, set[int]] = {}
         self._open: _Open | None = None
         self._sender: threading.Thread | None = None
         self._is_sending = False
-        self._is_closed = False
+        # Whether photod was away for so long that the sender stopped trying, until the next operation.
+        self._has_given_up = False
 
     # Operations
 
@@ -93,24 +98,32 @@ class ImageSession:
             id = self._last_id
             results = ImageResults(lambda _: self._cancel(id), on_image, on_failure)
             self._pending[id] = _Pending({"id": id, **request}, results)
+            self._has_given_up = False
             self._send(("request", id))
             return results
 
     def start_caching(self, ids: Sequence[int], frame: Frame) -> None:
         with self._lock:
+            if not ids:
+                return
             self._caching.setdefault(frame, set()).update(ids)
+            self._has_given_up = False
             self._send(("start", list(ids), frame))
 
     def stop_caching(self, ids: Sequence[int], frame: Frame) -> None:
         with self._lock:
             if frame in self._caching:
                 self._caching[frame].difference_update(ids)
-            self._send(("stop", list(ids), frame))
+                if not self._caching[frame]:
+                    del self._caching[frame]
+            if self._open:
+                self._send(("stop", list(ids), frame))
 
     def stop_caching_all(self) -> None:
         with self._lock:
             self._caching.clear()
-            self._send(("stopAll",))
+            if self._open:
+                self._send(("stopAll",))
 
     def sent(self, timeout: float | None) -> bool:
         with self._changed:
@@ -118,16 +131,19 @@ class ImageSession:
 
     def close(self) -> None:
         with self._changed:
-            pending, self._pending = self._pending, {}
+            ended = [waiting.results for waiting in self._pending.values()]
+            ended += self._delivering.values()
+            self._pending = {}
             self._operations.clear()
+            self._cancelled.clear()
             self._caching.clear()
             self._sent_count = 0
             open_session, self._open = self._open, None
             # The sender ends, and the next request starts another one.
             self._sender = None
             self._changed.notify_all()
-            for waiting in pending.values():
-                waiting.results._results.put(None)
+        for results in ended:
+            results._end()
         if open_session:
             open_session.close()
 
@@ -151,10 +167,9 @@ class ImageSession:
             pending = self._pending.pop(id, None)
             if pending is None:
                 return
-            pending.results._results.put(None)
-            if pending.is_sent:
-                self._sent_count -= 1
-                self._send(("cancel", id))
+            if pending.is_sent and self._open:
+                self._cancelled.append(id)
+                self._changed.notify_all()
 
     # Sending
 
@@ -167,7 +182,9 @@ class ImageSession:
         self._changed.notify_all()
 
     def _has_work(self) -> bool:
-        if self._open is None and (self._pending or self._caching):
+        if self._open is None:
+            return not self._has_given_up and bool(self._pending or self._caching)
+        if self._cancelled:
             return True
         if not self._operations:
             return False
@@ -198,6 +215,11 @@ class ImageSession:
                 else:
                     self._fail_all(error)
                     lost_at, pause = None, 0.02
+            except Exception as error:
+                # The thread must go on, or no later request would have a result.
+                self._drop()
+                self._fail_all(MalformedReply(f"the requests for pictures failed: {error!r}"))
+                lost_at, pause = None, 0.02
             finally:
                 with self._changed:
                     self._is_sending = False
@@ -214,9 +236,6 @@ class ImageSession:
         """Returns the open session, or opens one. Returns None if the sender has to end."""
         with self._lock:
             if self._open or not (self._pending or self._caching):
-                # Without a session, there is nothing to stop or cancel.
-                if not self._open:
-                    self._operations.clear()
                 return self._open
         parameters = {"wantsData": True} if self._wants_data else {}
         stream, replies = self._connections.stream(IMAGES, "OpenSession", parameters)
@@ -225,16 +244,17 @@ class ImageSession:
             raise ConnectionClosed("photod closed the connection before it replied")
         session = _Open(first["session"], stream, self._connections.open(IMAGES))
         with self._lock:
-            if self._sender is not me:
+            if self._sender is not me or not (self._pending or self._caching):
                 session.close()
                 return None
             self._open = session
             # The new session knows nothing of the earlier one.
             self._sent_count = 0
+            self._cancelled.clear()
             for pending in self._pending.values():
                 pending.is_sent = False
             self._operations = deque(("request", id) for id in sorted(self._pending))
-            self._operations.extend(("start", list(ids), frame) for frame, ids in self._caching.items() if ids)
+            self._operations.extend(("start", list(ids), frame) for frame, ids in self._caching.items())
         threading.Thread(
             target=self._receive, args=(session, replies), name="photod images: results", daemon=True
         ).start()
@@ -245,10 +265,13 @@ class ImageSession:
         with self._lock:
             if self._open is not session:
                 return None
+            if self._cancelled:
+                cancelled = self._cancelled[:_MOST_CANCELLED]
+                del self._cancelled[:_MOST_CANCELLED]
+                return "CancelRequests", {"ids": cancelled}
             requests: list[dict[str, Any]] = []
-            cancelled: list[int] = []
             operations = self._operations
-            while operations and not cancelled and operations[0][0] == "request":
+            while operations and operations[0][0] == "request":
                 if len(requests) == _MOST_PER_CALL or self._sent_count == _MOST_OPEN:
                     break
                 if pending := self._pending.get(operations.popleft()[1]):
@@ -257,10 +280,6 @@ class ImageSession:
                     self._sent_count += 1
             if requests:
                 return "RequestImages", {"requests": requests}
-            while operations and operations[0][0] == "cancel" and len(cancelled) < _MOST_CANCELLED:
-                cancelled.append(operations.popleft()[1])
-            if cancelled:
-                return "CancelRequests", {"ids": cancelled}
             if not operations or operations[0][0] == "request":
                 return None
             kind, *rest = operations.popleft()
@@ -280,6 +299,11 @@ class ImageSession:
             # photod refused this call. Caching is only a hint, so its refusal has no effect.
             for request in parameters.get("requests", ()):
                 self._finish(request["id"], error)
+        if method == "CancelRequests":
+            # photod no longer counts them. If the session was lost meanwhile, the count begins anew with the next one.
+            with self._lock:
+                if self._open is session:
+                    self._sent_count -= len(parameters["ids"])
 
     # Results
 
@@ -312,20 +336,35 @@ class ImageSession:
             elif pending.has_degraded:
                 return  # After a reconnection, the degraded picture comes a second time.
             pending.has_degraded = True
-            pending.results._deliver(read_result(result, self))
+            self._delivering[threading.get_ident()] = pending.results
+        self._hand_over(pending.results, read_result(result, self))
+
+    def _hand_over(self, results: ImageResults, result: Image | PhotodError) -> None:
+        """Delivers a result without the lock. `close` finds it in `_delivering`."""
+        try:
+            results._deliver(result)
+        finally:
+            with self._lock:
+                self._delivering.pop(threading.get_ident(), None)
 
     def _finish(self, id: int, error: PhotodError) -> None:
         with self._lock:
-            if pending := self._pending.pop(id, None):
-                self._sent_count -= pending.is_sent
-                pending.results._deliver(error)
+            pending = self._pending.pop(id, None)
+            if pending is None:
+                return
+            self._sent_count -= pending.is_sent
+            self._delivering[threading.get_ident()] = pending.results
+        self._hand_over(pending.results, error)
 
     def _fail_all(self, error: PhotodError) -> None:
+        """Ends all requests. The caching sets stay, and are sent with the next operation."""
         with self._lock:
             self._operations.clear()
-            self._caching.clear()
-            for id in sorted(self._pending):
-                self._finish(id, error)
+            self._cancelled.clear()
+            self._has_given_up = True
+            ids = sorted(self._pending)
+        for id in ids:
+            self._finish(id, error)
 
     def _drop(self) -> None:
         with self._lock:

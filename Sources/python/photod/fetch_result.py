@@ -101,6 +101,10 @@ class FetchResult:
             raise OutOfStep(error.message) from error
         return self._set(after, observation, None)
 
+    def drop_unfinished_list(self) -> None:
+        """Forgets the pages of a list that has not ended, after its connection was lost."""
+        self._pages = None
+
     def _take_page(self, page: Sequence[int], observation: Observation) -> FetchResultChange | None:
         if self._pages is None or observation.offset == 0:
             self._pages, self._reload = [], observation.reload

@@ -91,11 +91,15 @@ class Following(ABC, Generic[T]):
     def _take(self, reply: dict[str, Any]) -> list[T]:
         """Returns the items of a reply."""
 
+    def _begin(self) -> None:
+        """Prepares for another connection."""
+
     def _forget(self) -> None:
         """The next connection begins anew."""
 
     def _next_reply(self) -> dict[str, Any] | None:
         if self._replies is None:
+            self._begin()
             self._connection, self._replies = self._connections.stream(LIBRARY, self._method, self._parameters())
             if self._closed.is_set():
                 # close() was called while the connection was made.
@@ -156,6 +160,9 @@ class FetchResultChanges(Following[FetchResultChange]):
         change = self.result.apply(Observation.from_message(reply["observation"]))
         self._is_anew = False
         return [] if change is None else [change]
+
+    def _begin(self) -> None:
+        self.result.drop_unfinished_list()
 
     def _forget(self) -> None:
         self._is_anew = True

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
+import operator
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -83,6 +86,9 @@ class Image:
         raise MalformedReply("a picture has neither a path nor data")
 
 
+_thread = threading.local()
+
+
 class ImageResults:
     """The results of one request: at most one degraded picture, and the final one. Iterate over it, or call `final`.
 
@@ -98,17 +104,27 @@ class ImageResults:
         self._on_image = on_image
         self._on_failure = on_failure
         self._results: queue.SimpleQueue[Image | PhotodError | None] = queue.SimpleQueue()
+        # Held while a result is delivered, so that none comes after a cancellation.
+        self._delivery = threading.Lock()
+        self._is_cancelled = False
+        # Whether the last result was delivered, and whether a reader has got it.
+        self._is_complete = False
         self._has_ended = False
 
     def cancel(self) -> None:
-        """Ends the request. Work that has not begun never begins. It has no effect after the final result."""
+        """Ends the request. Work that has not begun never begins. It has no effect after a reader has got the final result.
+
+        It waits for a callback of this request that runs in another thread, except if it is called in a callback.
+        """
         self._cancel(self)
+        self._end()
 
     def final(self, timeout: float | None = None) -> Image:
-        """The final picture. Raises NoImage, Cancelled, or TimeoutError."""
+        """The final picture, also a second time. Raises NoImage, Cancelled, or TimeoutError."""
+        deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             try:
-                result = self._results.get(timeout=timeout)
+                result = self._next(None if deadline is None else max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 raise TimeoutError("the final picture has not come yet") from None
             if isinstance(result, PhotodError):
@@ -120,24 +136,51 @@ class ImageResults:
 
     def __iter__(self) -> Iterator[Image]:
         while not self._has_ended:
-            result = self._results.get()
-            self._has_ended = not isinstance(result, Image) or result.is_final
+            result = self._next(None)
             if isinstance(result, PhotodError):
                 raise result
             if result is not None:
                 yield result
 
-    def _deliver(self, result: Image | PhotodError | None) -> None:
-        self._results.put(result)
-        try:
-            if isinstance(result, Image) and self._on_image:
-                self._on_image(result)
-            elif isinstance(result, PhotodError) and self._on_failure:
-                self._on_failure(result)
-        except Exception as error:
-            # The fault of one callback must not keep results from the others.
-            thread = threading.current_thread()
-            threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+    def _next(self, timeout: float | None) -> Image | PhotodError | None:
+        """The next result; None if the request was cancelled. The last one stays in the queue for later calls."""
+        result = self._results.get(timeout=timeout)
+        is_last = not isinstance(result, Image) or result.is_final
+        if self._is_cancelled and not self._has_ended:
+            result, is_last = None, True
+        if is_last:
+            self._has_ended = True
+            self._results.put(result)
+        return result
+
+    def _end(self) -> None:
+        """Ends the request without a result, and waits for a callback of it that runs in another thread."""
+        if not self._has_ended:
+            self._is_cancelled = True
+            self._results.put(None)
+        # Two callbacks that cancelled each other's requests would wait for ever.
+        if not getattr(_thread, "is_in_callback", False):
+            with self._delivery:
+                pass
+
+    def _deliver(self, result: Image | PhotodError) -> None:
+        with self._delivery:
+            if self._is_cancelled or self._is_complete:
+                return
+            self._is_complete = not isinstance(result, Image) or result.is_final
+            self._results.put(result)
+            _thread.is_in_callback = True
+            try:
+                if isinstance(result, Image) and self._on_image:
+                    self._on_image(result)
+                elif isinstance(result, PhotodError) and self._on_failure:
+                    self._on_failure(result)
+            except Exception as error:
+                # The fault of one callback must not keep results from the others.
+                thread = threading.current_thread()
+                threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+            finally:
+                _thread.is_in_callback = False
 
 
 class ImageManager:
@@ -167,8 +210,8 @@ class ImageManager:
         """Requests a picture, and returns at once.
 
         size: the frame in pixels; None for the picture's own size.
-        on_image, on_failure: are called with each result on a thread of the manager. They must return soon, and must
-            not wait for a thread that cancels a request. A program with a main loop passes the result on to it, as by
+        on_image, on_failure: are called with each result on a thread of the manager. The results of other requests wait
+            meanwhile. They must not wait for a thread that cancels this request. A program with a main loop passes the result on to it, as by
             GLib.idle_add. The first call may come before the caller has stored the value that this returns.
         """
         return self._session.request(_request(asset_id, size, content_mode, options), on_image, on_failure)
@@ -186,11 +229,11 @@ class ImageManager:
 
     def start_caching(self, asset_ids: Sequence[int], size: Size, content_mode: ContentMode = "aspectFit") -> None:
         """Makes pictures before they are requested, while photod has nothing else to do; at most 50,000."""
-        self._session.start_caching(asset_ids, (*size, content_mode))
+        self._session.start_caching(_integers(asset_ids), _frame(size, content_mode))
 
     def stop_caching(self, asset_ids: Sequence[int], size: Size, content_mode: ContentMode = "aspectFit") -> None:
         """Takes pictures out of the set. Those that were made stay."""
-        self._session.stop_caching(asset_ids, (*size, content_mode))
+        self._session.stop_caching(_integers(asset_ids), _frame(size, content_mode))
 
     def stop_caching_all(self) -> None:
         """Empties the set."""
@@ -291,9 +334,28 @@ def read_result(result: dict[str, Any], session: ImageSession | None = None) -> 
 def _request(
     asset_id: int, size: Size | None, content_mode: ContentMode, options: ImageOptions | None
 ) -> dict[str, Any]:
-    request: dict[str, Any] = {"assetID": asset_id, "contentMode": content_mode}
+    # Requests are encoded later, together and in another thread. A fault must be an exception here.
+    request: dict[str, Any] = {"assetID": _integer(asset_id, "asset id"), "contentMode": str(content_mode)}
     if size is not None:
-        request |= {"targetWidth": size[0], "targetHeight": size[1]}
+        width, height = size
+        request |= {"targetWidth": _integer(width, "width"), "targetHeight": _integer(height, "height")}
     if options is not None:
         request |= options.to_message()
+        json.dumps(request, allow_nan=False)
     return request
+
+
+def _integer(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"the {name} {value!r} is of the type {type(value).__name__}; it must be an int") from None
+
+
+def _integers(asset_ids: Sequence[int]) -> list[int]:
+    return [_integer(id, "asset id") for id in asset_ids]
+
+
+def _frame(size: Size, content_mode: ContentMode) -> tuple[int, int, str]:
+    width, height = size
+    return _integer(width, "width"), _integer(height, "height"), str(content_mode)

@@ -1,3 +1,4 @@
+import Glibc
 import PhotoContract
 import PhotoModel
 import Synchronization
@@ -81,6 +82,7 @@ import Varlink
       let registration = Mutex<ChangeRegistration?>(nil)
       let calls = Mutex(0)
       let ended = PendingValue<Void>()
+      var witness = daemon.library().changes(for: [result]).makeAsyncIterator()
       let made = daemon.library().register(for: [result]) { _ in
         calls.withLock { $0 += 1 }
         await registration.withLock { $0 }?.unregister()
@@ -90,9 +92,106 @@ import Varlink
       list.change(to: [1, 2])
       try await ended.value()
       list.change(to: [1, 2, 3])
+      // Another observer gets the second change, and the one that has ended does not.
+      while try #require(await witness.next()).token != "l.1.3" {}
       for _ in 0..<1_000 { await Task.yield() }
       #expect(calls.withLock { $0 } == 1)
     }
+  }
+
+  /// A task that the first call has begun unregisters while the second call runs.
+  @Test func aTaskOfAnEarlierCallWaitsForTheRunningOne() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let registration = Mutex<ChangeRegistration?>(nil)
+      let calls = Mutex((begun: 0, ended: 0))
+      let (firstEnded, secondBegan) = (PendingValue<Void>(), PendingValue<Void>())
+      let unregistered = PendingValue<(begun: Int, ended: Int)>()
+      let unregister: @Sendable () async throws -> Void = {
+        try await secondBegan.value()
+        await registration.withLock { $0 }?.unregister()
+        unregistered.resolve(.success(calls.withLock { $0 }))
+      }
+      let made = daemon.library().register(for: [result]) { _ in
+        let number = calls.withLock { calls in
+          calls.begun += 1
+          return calls.begun
+        }
+        if number == 1 {
+          Task { try await unregister() }
+          firstEnded.resolve(.success(()))
+        } else {
+          secondBegan.resolve(.success(()))
+          for _ in 0..<1_000 { await Task.yield() }
+        }
+        calls.withLock { $0.ended += 1 }
+      }
+      registration.withLock { $0 = made }
+      list.change(to: [1, 2])
+      try await firstEnded.value()
+      list.change(to: [1, 2, 3])
+      let atTheEnd = try await unregistered.value()
+      #expect(atTheEnd.begun == atTheEnd.ended)
+    }
+  }
+
+  @Test func unregisteringWaitsForTheReportOfAProblem() async throws {
+    var answers = ScriptedList([1]).answers
+    answers["Observe"] = { _ in
+      throw VarlinkError(
+        "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "id:42", similar: []))
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let began = PendingValue<Void>()
+      let reports = Mutex((begun: 0, ended: 0))
+      let registration = daemon.library().register(for: [result]) { _ in
+        reports.withLock { $0.begun += 1 }
+        began.resolve(.success(()))
+        for _ in 0..<10_000 { sched_yield() }
+        reports.withLock { $0.ended += 1 }
+      } _: { _ in
+      }
+      try await began.value()
+      await registration.unregister()
+      let atTheEnd = reports.withLock { $0 }
+      #expect(atTheEnd.begun == atTheEnd.ended)
+      for _ in 0..<1_000 { await Task.yield() }
+      #expect(reports.withLock { $0.begun } == atTheEnd.begun)
+    }
+  }
+
+  /// An observer of the main actor, which releases its registration there.
+  @MainActor private final class ObservingScreen: PhotoLibraryChangeObserver {
+    var registration: ChangeRegistration?
+    private(set) var count = 0
+
+    func photoLibraryDidChange(_ change: Change) async {
+      #expect(registration != nil)
+      count += 1
+    }
+  }
+
+  @MainActor @Test func noCallBeginsAfterTheActorHasReleasedTheRegistration() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let library = daemon.library()
+      for round in 0..<50 { try await Self.observeAndRelease(round, list, library) }
+    }
+  }
+
+  @MainActor private static func observeAndRelease(
+    _ round: Int, _ list: ScriptedList, _ library: PhotoLibrary
+  ) async throws {
+    let screen = ObservingScreen()
+    screen.registration = library.register(screen, for: [try await library.fetchAssets()])
+    list.change(to: list.state.withLock { $0.ids } + [AssetID(rawValue: Int64(100 + round * 2))])
+    try await eventuallyOnMainActor("the change has come") { screen.count > 0 }
+    list.change(to: list.state.withLock { $0.ids } + [AssetID(rawValue: Int64(101 + round * 2))])
+    for _ in 0..<round * 3 { await Task.yield() }
+    screen.registration = nil
+    for _ in 0..<20 { await Task.yield() }
   }
 
   private final class Observer: PhotoLibraryChangeObserver {

@@ -82,6 +82,40 @@ import Varlink
     }
   }
 
+  /// A load runs while a change brings one of its assets. The load has that asset as it was before.
+  @Test func aLoadDoesNotReplaceAnAssetThatCameWithAChange() async throws {
+    let list = ScriptedList(Self.long, holdsAssets: true)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let pages = AssetPages(of: daemon.library())
+      let page = Array(Self.long[..<100])
+      let before = Task { try await pages.assets([42], page: page) }
+      try await eventually("the page is being loaded") { list.batches.count == 1 }
+      let other = Task { try await pages.assets([901], page: [901]) }
+      var changed = asset(42)
+      changed.revision = "2"
+      pages.invalidate([42])
+      pages.keep([changed])
+      // Two calls run, so the load of the last asset is queued once this request has been noted.
+      let after = Task { try await pages.assets(page + [101], page: page + [101]) }
+      try await eventually("the request is queued") { pages.queuedCount == 1 }
+      list.assets.resolve(.success(()))
+      #expect(try await after.value.map { $0?.id } == page + [101])
+      #expect(try await after.value[41]?.revision == "2")
+      #expect(try await before.value[0]?.revision == "2")
+      _ = try await other.value
+    }
+  }
+
+  @Test func aLongRangeIsLoadedInParts() async throws {
+    let ids = Array(AssetID(1)...10_050)
+    let list = ScriptedList(ids)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      #expect(try await result.objects(at: 50..<10_050).map { $0?.id } == Array(ids[50...]))
+      #expect(list.batches.allSatisfy { $0.count <= AssetPages.pageSize })
+    }
+  }
+
   @Test func aDeletedAssetIsNilAndNoOtherTakesItsPlace() async throws {
     let list = ScriptedList([5, 6, 7])
     list.state.withLock { $0.missing = [6] }
@@ -179,6 +213,40 @@ import Varlink
       let library = PhotoLibrary(socketPath: directory + "/photod.sock", patience: .milliseconds(100))
       let missing = PhotoLibraryError.unreachable(socketPath: library.socketPath, reason: "there is no socket")
       await #expect(throws: missing) { try await library.fetchAssets() }
+    }
+  }
+
+  @Test func aLibraryThatNeverReachedPhotodSoonEndsWithAnError() async throws {
+    try await withTemporaryDirectory { directory in
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock")
+      let time = await ContinuousClock().measure {
+        await #expect(throws: PhotoLibraryError.self) { try await library.fetchAssets() }
+      }
+      // A library that has reached photod before would wait for 30 s.
+      #expect(time < .seconds(25))
+    }
+  }
+
+  @Test func faultsOfAPredicateHaveTheirPositionAndCannotAvoidTheIDs() async throws {
+    let answer: ScriptedDaemon.Answer = { call in
+      let predicate = try call.parameters(FetchIDsRequest.self).options?.predicate
+      #expect(predicate == "(title == ')' AND rating >) AND id IN {3}")
+      throw VarlinkError(
+        "org.photod.library.InvalidPredicate", PositionError(message: "a value is missing", position: 25))
+    }
+    try await ScriptedDaemon.with(["FetchIDs": answer]) { daemon in
+      func error(_ predicate: String) async -> PhotoLibraryError? {
+        await #expect(throws: PhotoLibraryError.self) {
+          _ = try await daemon.library().fetchAssets(withIDs: [3], with: FetchOptions(predicate: predicate))
+        }
+      }
+      #expect(
+        await error("title == ')' AND rating >") == .invalidPredicate(message: "a value is missing", position: 24))
+      let refused = PhotoLibraryError.invalidPredicate(message: "this ) closes no parenthesis", position: 10)
+      #expect(await error("rating > 1) OR (rating < 3") == refused)
+      #expect(
+        await error(#"a == "\")") OR (b"#) == .invalidPredicate(message: "this ) closes no parenthesis", position: 10))
+      #expect(daemon.calls == ["FetchIDs"])
     }
   }
 

@@ -24,6 +24,8 @@ final class ScriptedList: Sendable {
     /// The `since` of each Observe.
     var resumed: [String?] = []
     var changed = PendingValue<Void>()
+    /// The differences that were sent to observers.
+    var sentCount = 0
   }
 
   struct Past {
@@ -46,11 +48,14 @@ final class ScriptedList: Sendable {
   }
 
   var token: String { state.withLock { "l.1.\($0.sequence)" } }
+  var sentCount: Int { state.withLock { $0.sentCount } }
   var batches: [[AssetID]] { state.withLock { $0.batches } }
 
   /// One commit.
-  func change(to ids: [AssetID], changed: Set<AssetID> = [], deleted: Set<AssetID> = []) {
-    let observers = state.withLock { state in
+  ///
+  /// - Parameter isSeen: false if the observers see it only together with the next commit, as if they were slow.
+  func change(to ids: [AssetID], changed: Set<AssetID> = [], deleted: Set<AssetID> = [], isSeen: Bool = true) {
+    let observers = state.withLock { state -> PendingValue<Void>? in
       let before = state.ids
       state.ids = ids
       state.sequence += 1
@@ -61,10 +66,11 @@ final class ScriptedList: Sendable {
         fields: Dictionary(uniqueKeysWithValues: changed.union(moved).map { ($0, ChangedFields.content) }),
         deleted: deleted)
       state.past.append(Past(ids: ids, touched: touched))
+      guard isSeen else { return nil }
       defer { state.changed = PendingValue() }
       return state.changed
     }
-    observers.resolve(.success(()))
+    observers?.resolve(.success(()))
   }
 
   var answers: [String: ScriptedDaemon.Answer] {
@@ -126,6 +132,7 @@ final class ScriptedList: Sendable {
             Observation(
               token: "l.1.\(sequence)", previousToken: "l.1.\(since)", count: after.count,
               digest: ListDigest(of: after).description, origin: "watcher", details: details), call)
+          state.withLock { $0.sentCount += 1 }
           since = sequence
           sent = since
           continue
