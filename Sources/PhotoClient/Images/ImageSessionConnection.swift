@@ -53,7 +53,9 @@ final class ImageSessionConnection: Sendable {
     var operations: [Operation] = []
     /// The sent requests whose cancellation is not sent.
     var cancelled: [Int64] = []
-    var caching: [Frame: Set<AssetID>] = [:]
+    /// The members are numbered in the order in which they were added, which is that of their work.
+    var caching: [Frame: [AssetID: Int]] = [:]
+    var lastCached = 0
     var session: Session?
     var sessionCount = 0
     var isSending = false
@@ -111,7 +113,10 @@ final class ImageSessionConnection: Sendable {
 
   func startCaching(_ ids: [AssetID], _ frame: Frame) {
     state.withLock { state in
-      state.caching[frame, default: []].formUnion(ids)
+      for id in ids where state.caching[frame]?[id] == nil {
+        state.lastCached += 1
+        state.caching[frame, default: [:]][id] = state.lastCached
+      }
       state.operations.append(.startCaching(ids, frame))
       state.hasGivenUp = false
     }
@@ -120,7 +125,7 @@ final class ImageSessionConnection: Sendable {
 
   func stopCaching(_ ids: [AssetID], _ frame: Frame) {
     state.withLock { state in
-      state.caching[frame]?.subtract(ids)
+      for id in ids { state.caching[frame]?[id] = nil }
       if state.caching[frame]?.isEmpty == true { state.caching[frame] = nil }
       if state.session != nil { state.operations.append(.stopCaching(ids, frame)) }
     }
@@ -295,7 +300,9 @@ final class ImageSessionConnection: Sendable {
       state.cancelled = []
       for id in state.pending.keys { state.pending[id]?.isSent = false }
       state.operations = state.pending.keys.sorted().map { .request($0) }
-      for (frame, ids) in state.caching { state.operations.append(.startCaching(ids.sorted(), frame)) }
+      for (frame, ids) in state.caching {
+        state.operations.append(.startCaching(ids.sorted { $0.value < $1.value }.map(\.key), frame))
+      }
       return true
     }
     if isWanted { return session }
