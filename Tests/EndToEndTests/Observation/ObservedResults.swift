@@ -80,10 +80,11 @@ final class ObservedResults: Sendable {
       let ids = try await fresh.ids
       try await eventually("result \(index) is as fetched, \(comment)") { try await results[index].ids == ids }
     }
-    let fresh = try await library.fetchAssetCollections()
-    for (index, _) in collections.enumerated() {
+    for index in collections.indices {
+      // The Duplicates album changes when photod has read the files, which is later than the synchronization.
       try await eventually("the collections are as fetched, \(comment)") {
-        collections[index].collections == fresh.collections
+        let fresh = try await library.fetchAssetCollections()
+        return collections[index].collections == fresh.collections
       }
     }
   }
