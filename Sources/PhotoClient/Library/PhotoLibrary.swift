@@ -361,7 +361,11 @@ public final class PhotoLibrary: Sendable {
     _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, of wire: Wire.Type,
     _ element: @escaping @Sendable (Wire) -> Element
   ) -> LibraryReplies<Element> {
-    LibraryReplies(path: socketPath, method: "\(interface).\(method)", parameters, of: wire, element)
+    // photod may end while the stream runs, so its first reply counts and not its end.
+    LibraryReplies(path: socketPath, method: "\(interface).\(method)", parameters, of: wire) { [self] reply in
+      hasBeenReached.store(true, ordering: .relaxed)
+      return element(reply)
+    }
   }
 }
 
