@@ -313,10 +313,14 @@ class FollowingTests(unittest.TestCase):
 class StreamTests(unittest.TestCase):
     def test_default_socket(self):
         path = "/run/user/7/photod/photod.sock"
-        with unittest.mock.patch.dict("os.environ", {"XDG_RUNTIME_DIR": "/run/user/7/"}):
-            self.assertEqual(_connections.default_socket_path(), path)
-        with unittest.mock.patch.dict("os.environ", {"XDG_RUNTIME_DIR": "relative"}):
-            self.assertRegex(_connections.default_socket_path(), "^/run/user/[0-9]+/photod/photod.sock$")
+        for variables, expected in [
+            ({"XDG_RUNTIME_DIR": "/run/user/7/"}, f"^{path}$"),
+            ({"XDG_RUNTIME_DIR": "relative"}, "^/run/user/[0-9]+/photod/photod.sock$"),
+            ({"XDG_RUNTIME_DIR": "/run/user/7", "PHOTOD_SOCKET": "/tmp/s"}, "^/tmp/s$"),
+            ({"XDG_RUNTIME_DIR": "/run/user/7", "PHOTOD_SOCKET": ""}, f"^{path}$"),
+        ]:
+            with unittest.mock.patch.dict("os.environ", variables, clear=True):
+                self.assertRegex(_connections.default_socket_path(), expected)
 
 
 if __name__ == "__main__":

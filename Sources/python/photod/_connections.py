@@ -27,7 +27,9 @@ IMAGES = "org.photod.images"
 
 
 def default_socket_path() -> str:
-    """The socket of the user's own photod, where photoctl looks for it, too."""
+    """The socket of the user's own photod, where photoctl looks for it, too: $PHOTOD_SOCKET, else that of the session."""
+    if chosen := os.environ.get("PHOTOD_SOCKET"):
+        return chosen
     directory = os.environ.get("XDG_RUNTIME_DIR", "")
     if not directory.startswith("/"):
         directory = f"/run/user/{os.geteuid()}"
