@@ -7,10 +7,13 @@ import PhotoClient
   static func main() async {
     do {
       let arguments = CommandLine.arguments.dropFirst()
-      if arguments.first == "favorite", let id = arguments.last.flatMap({ AssetID($0) }) {
+      if arguments.isEmpty {
+        try await Gallery().show()
+      } else if arguments.count == 2, arguments.first == "favorite", let id = arguments.last.flatMap({ AssetID($0) }) {
         try await Gallery().makeFavorite(id)
       } else {
-        try await Gallery().show()
+        print("usage: gallery [favorite ID]")
+        exit(64)
       }
     } catch {
       print(error)
@@ -35,7 +38,7 @@ import PhotoClient
     var page = "<!doctype html><meta charset=utf-8><title>\(photos.count) photos</title>\n"
     for photo in try await photos.objects(at: photos.indices) {
       guard let photo else { continue }
-      let name = (photo.isFavorite ? "♥ " : "") + photo.resources[0].filename
+      let name = (photo.isFavorite ? "♥ " : "") + escaped(photo.resources[0].filename)
       page += "<figure>\(try await picture(of: photo, images))<figcaption>\(photo.id): \(name)</figcaption></figure>\n"
     }
     try page.write(toFile: "gallery.html", atomically: true, encoding: .utf8)
@@ -49,8 +52,13 @@ import PhotoClient
       let data = Data(try await images.data(of: image))
       return "<img src='data:\(image.contentType);base64,\(data.base64EncodedString())'>"
     } catch PhotoLibraryError.noImage(_, let message) {
-      return "<p>\(message)</p>"
+      return "<p>\(escaped(message))</p>"
     }
+  }
+
+  /// A file name may contain signs that have a meaning in HTML.
+  func escaped(_ text: String) -> String {
+    text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
   }
 
   func makeFavorite(_ id: AssetID) async throws {

@@ -67,7 +67,12 @@ import Testing
       try await eventually("the favorite has a heart: \(gallery.lines)") {
         try page().contains("\(photo.id): ♥ \(photo.resources[0].filename)")
       }
+      try fixture.write("<b>&.jpg", 1)
+      try await eventually("the name is escaped: \(gallery.lines)") { try page().contains(": &lt;b>&amp;.jpg<") }
+      #expect(try !page().contains("<b>"))
       try gallery.stop()
+      let wrong = try await ExampleProgram("GalleryExample", ["favorite", "x"], socket: fixture.socket).end()
+      #expect(wrong == (64, ["usage: gallery [favorite ID]"]))
     }
   }
 
