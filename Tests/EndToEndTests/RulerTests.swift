@@ -104,8 +104,7 @@ import Testing
     let lines: [Line]
   }
 
-  private static let bench = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Benchmarks/bench").path
+  private static let bench = SourceTree.tests.appendingPathComponent("Benchmarks/bench").path
 
   /// Whether the bench can compile limit.c on this machine.
   private static func canMeasure() async throws -> Bool {

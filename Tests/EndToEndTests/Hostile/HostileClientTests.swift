@@ -149,8 +149,7 @@ import Testing
 
   /// The maximum memory that clients can make photod hold, by the article Architecture.
   private static func documentedMemory() throws -> Int {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let package = SourceTree.package
     let article = package.appendingPathComponent("Documentation/photod.docc/Architecture.md")
     return try ClientMemory(article: String(contentsOf: article, encoding: .utf8)).process
   }

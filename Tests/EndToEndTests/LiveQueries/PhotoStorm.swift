@@ -44,8 +44,7 @@ struct PhotoStorm {
     self.outside = outside
     self.fewest = fewest
     random = SeededGenerator(seed: UInt64(bitPattern: Int64(seed)))
-    let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Fixtures/made")
+    let made = SourceTree.tests.appendingPathComponent("Fixtures/made")
     samples = try Self.samples(below: made) + (photos.map(Self.samples) ?? [])
     directories = roots.map { Directory(path: $0, isKept: true) }
     for path in roots + [outside] {

@@ -94,8 +94,7 @@ final class FaultInjector {
   private static let library = Result { try compile() }
 
   private static func compile() throws -> String {
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Faults/faults.c").path
+    let source = SourceTree.tests.appendingPathComponent("Faults/faults.c").path
     let target = BuiltPrograms.path("photod-faults.so")
     let compiler = Process()
     compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -59,8 +59,7 @@ final class FaultScenario {
 
   /// The folder of real photos, which are not a part of the project. nil if it does not exist.
   static let photosFolder: URL? = {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let package = SourceTree.package
     let named = ProcessInfo.processInfo.environment["PHOTOD_TEST_PHOTOS"].map { URL(fileURLWithPath: $0) }
     let folder = named ?? package.deletingLastPathComponent().appendingPathComponent("shared/photos")
     return FileManager.default.fileExists(atPath: folder.path) ? folder : nil

@@ -9,8 +9,7 @@ enum PythonClient {
     let output: String
   }
 
-  static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Scripts/varlink_client.py").path
+  static let script = SourceTree.tests.appendingPathComponent("Scripts/varlink_client.py").path
 
   static let executable: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { "\($0)/python3" }.first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -19,8 +19,7 @@ import Testing
 
   private func library(_ fixture: DaemonFixture) -> PhotoLibrary { PhotoLibrary(socketPath: fixture.socket) }
 
-  private static let gpsPhoto = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Fixtures")
+  private static let gpsPhoto = SourceTree.tests.appendingPathComponent("Fixtures")
 
   /// The first fixture photo of the library with a location.
   private func photoWithLocation(_ fixture: DaemonFixture) async throws -> Asset? {

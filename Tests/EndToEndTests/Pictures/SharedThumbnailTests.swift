@@ -10,8 +10,7 @@ import Testing
   .enabled(if: Desktop.isInstalled, "python3-gi, gir1.2-glib-2.0 or gir1.2-gnomedesktop-3.0 is not installed"),
   .timeLimit(.minutes(10)))
 struct SharedThumbnailTests {
-  private static let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Fixtures/made/IMG_0001.jpg")
+  private static let photo = SourceTree.tests.appendingPathComponent("Fixtures/made/IMG_0001.jpg")
 
   private func photoctl(_ fixture: DaemonFixture, _ arguments: [String]) async throws -> PhotoctlTests.Result {
     try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, arguments)

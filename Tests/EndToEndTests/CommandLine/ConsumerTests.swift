@@ -183,8 +183,7 @@ import Varlink
   }
 
   static func listings(_ language: String, in article: String) throws -> [String] {
-    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Documentation/photod.docc/\(article).md")
+    let path = SourceTree.package.appendingPathComponent("Documentation/photod.docc/\(article).md")
     return try String(contentsOf: path, encoding: .utf8).components(separatedBy: "```\(language)\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```\n").first }
   }

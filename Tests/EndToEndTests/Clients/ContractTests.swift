@@ -9,8 +9,7 @@ import Varlink
   /// Starts a daemon with the generated library of the fixtures.
   private func withLibrary(_ body: (DaemonFixture) async throws -> Void) async throws {
     try await DaemonFixture.with { fixture in
-      let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fixtures/made")
+      let made = SourceTree.tests.appendingPathComponent("Fixtures/made")
       try fixture.copyFolder(made, to: "made")
       try await fixture.start()
       try await fixture.synchronize()

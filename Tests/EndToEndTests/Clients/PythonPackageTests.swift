@@ -8,8 +8,7 @@ import Testing
   .enabled("Python can't get the package varlink from PyPI") { try await PythonClient.varlinkPackage() != nil },
   .timeLimit(.minutes(15)))
 struct PythonPackageTests {
-  private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  private static let package = SourceTree.package.path
 
   /// The modules without conditions. The others have functions of their own below.
   static let modules = [

@@ -6,8 +6,7 @@ import Testing
 
 /// The files of real photos, read through a spawned photod.
 @Suite(.timeLimit(.minutes(10))) struct AssetResourceTests {
-  private static let made = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Fixtures/made")
+  private static let made = SourceTree.tests.appendingPathComponent("Fixtures/made")
 
   @Test func everyFileOfEveryAssetIsReadAsItIs() async throws {
     try await DaemonFixture.with { fixture in

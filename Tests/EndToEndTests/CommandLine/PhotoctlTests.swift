@@ -500,8 +500,7 @@ import Varlink
   @Test func shorthandsSelectPhotos() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("nikon.jpg")
-      let dated = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Fixtures/made/IMG_0001.jpg")
+      let dated = SourceTree.tests.appendingPathComponent("Fixtures/made/IMG_0001.jpg")
       try Data(contentsOf: dated).write(to: URL(fileURLWithPath: fixture.path("dated.jpg")))
       try await fixture.start()
       try await fixture.synchronize()
@@ -704,8 +703,7 @@ import Varlink
         ("photoctl query --sort dur", ["photoctl", "query", "--sort", "durationSeconds"]),
         ("photoctl show \(fixture.photos)/東", ["photoctl", "show", "\(fixture.photos)/東京/"]),
       ]
-      let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Scripts/press-tab").path
+      let script = SourceTree.tests.appendingPathComponent("Scripts/press-tab").path
       // zsh leaves the quote of a predicate open, because more may follow. The others close it.
       func closing(_ quote: String) -> String { shell == "zsh" ? quote : "" }
       let predicates: [(String, rest: String, String)] = [
