@@ -378,7 +378,7 @@ int posix_spawn(
   return real(process, path, actions, attributes, arguments, environment);
 }
 
-int socketpair(int domain, int type, int protocol, int *descriptors) {
+int socketpair(int domain, int type, int protocol, int descriptors[2]) {
   REAL(int, socketpair, int, int, int, int *);
   if (is_armed(SOCKETPAIR) && is_hit("socketpair", control->prefix)) {
     errno = control->error;
