@@ -93,6 +93,29 @@ import Varlink
     #expect(text.hasSuffix("\n  See `photod --help`.\n"), "\(text)")
   }
 
+  /// The file is no catalog, so the log must not call it a damaged one.
+  @Test func photoInPlaceOfTheCatalogIsNamedAndStays() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("photo.jpg")
+      let photo = fixture.path("photo.jpg")
+      let before = try Data(contentsOf: URL(fileURLWithPath: photo))
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
+      process.arguments = ["--root", fixture.photos, "--catalog", photo, "--socket", fixture.socket]
+      process.environment = ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].reduce(
+        into: ProcessInfo.processInfo.environment
+      ) { $0[$1] = fixture.directory }
+      let errors = Pipe()
+      process.standardError = errors
+      let text = try await Self.output(of: process, errors)
+      #expect(process.terminationStatus == 74)
+      #expect(text.contains("photod: \(photo) is no catalog. Give another file with --catalog.\n"), "\(text)")
+      #expect(!text.contains("damaged"), "\(text)")
+      #expect(try Data(contentsOf: URL(fileURLWithPath: photo)) == before)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.photos) == ["photo.jpg"])
+    }
+  }
+
   @Test func checkOfTheConfigurationPrintsItBesideARunningPhotod() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()

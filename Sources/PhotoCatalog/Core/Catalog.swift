@@ -96,8 +96,6 @@ package final class Catalog: Sendable {
     } catch  where !isSuspect && Self.isDamage(error) {
       // The caller opens the catalog again as a suspect. That verifies all of it and moves it aside.
       throw error
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-      throw PhotoError("catalogUnreadable", "\(path) is no catalog. Give another file with --catalog.")
     } catch {
       throw PhotoError(
         "catalogUnreadable",
@@ -379,9 +377,11 @@ package final class Catalog: Sendable {
 
   /// Whether the error means that the catalog is damaged, or is no catalog at all.
   package static func isDamage(_ error: any Error) -> Bool {
-    guard let error = error as? DatabaseError else { return false }
-    return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+    isNoDatabase(error) || (error as? DatabaseError)?.resultCode == .SQLITE_CORRUPT
   }
+
+  /// Whether the error means that the file does not begin as a database does.
+  static func isNoDatabase(_ error: any Error) -> Bool { (error as? DatabaseError)?.resultCode == .SQLITE_NOTADB }
 
   /// Every use of SQLite by a caller goes through this function, so that damage is noticed.
   func noticing<Value>(_ body: () throws -> Value) throws -> Value {

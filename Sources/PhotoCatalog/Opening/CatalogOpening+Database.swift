@@ -33,13 +33,21 @@ extension CatalogOpening {
           return try existingPool(hasJournal)
         }
       }
-    } catch  where Catalog.isDamage(error) && (hasJournal || files.catalog.hasSuffix(".sqlite")) {
+    } catch  where Catalog.isDamage(error) {
+      // A file without these marks may be a photo or a document that was named by mistake. It stays where it is.
+      guard hasJournal || files.catalog.hasSuffix(".sqlite") else {
+        throw Catalog.isNoDatabase(error) ? noCatalog : error
+      }
       damage = (Self.short(error), try files.moveCatalogAside(because: "damaged", date: date))
     }
     try moveLogAside()
     let pool = try Catalog.makePool(files.catalog)
     try Self.migrator(lastStep).migrate(pool)
     return pool
+  }
+
+  private var noCatalog: PhotoError {
+    PhotoError("catalogUnreadable", "\(files.catalog) is no catalog. Give another file with --catalog.")
   }
 
   /// Moves a log without a catalog aside. Otherwise the new catalog would adopt it.

@@ -19,11 +19,11 @@ import Testing
   }
 
   /// `--catalog photo.jpg` is a mistake, and the photo must survive it.
-  @Test func aFileThatIsNoCatalogIsNamedAndStays() throws {
+  @Test(arguments: [false, true]) func aFileThatIsNoCatalogIsNamedAndStays(isSuspect: Bool) throws {
     let path = fixture.folder + "/photo.jpg"
     let bytes = Array(repeating: UInt8(7), count: 9_000)
     try fixture.write(bytes, to: path)
-    let error = #expect(throws: PhotoError.self) { _ = try Catalog(path: path, isSuspect: true) }
+    let error = #expect(throws: PhotoError.self) { _ = try Catalog(path: path, isSuspect: isSuspect) }
     #expect(error?.message == "\(path) is no catalog. Give another file with --catalog.")
     #expect(try fixture.bytes(path) == bytes)
   }
