@@ -2,7 +2,7 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-// The rules by which a file on the disk is a file that the catalog has, as far as its stat tells. They stand here and
+// The rules by which the stat of a file on the disk shows that it is a file of the catalog. They stand here and
 // nowhere else, because ReadAhead and the reconciler both decide by them. If they differed, files would be read in vain, or
 // in the turn of the library.
 //
@@ -12,8 +12,9 @@ import WatchRecords
 // 3. A file is unchanged if its change time is the same, too. So no program has written it and set its time back.
 // 4. The file in a row's place is the row's file if it has the identity, or if it is unchanged. On some file systems, such
 //    as FAT, the inodes change at a mount.
-// 5. A file in another place is the row's file if it has the identity. An inode may be used again for a new file. If no birth
-//    time distinguishes the two, size and modification time must be the same as well.
+// 5. A file in another place is the row's file if it has the identity, and both are on one volume (`Reconciler.isFile`). An
+//    inode may be used again for a new file. If no birth time distinguishes the two, or if the file system gives out new
+//    inodes at a mount, size and modification time must be the same as well.
 extension FileRow {
   /// Rule 1.
   func hasIdentity(of stat: FileStat) -> Bool {
@@ -33,9 +34,9 @@ extension FileRow {
   /// Rule 4.
   func isFile(inItsPlace stat: FileStat) -> Bool { hasIdentity(of: stat) || isUnchanged(as: stat) }
 
-  /// Rule 5.
-  func isFile(elsewhere stat: FileStat) -> Bool {
-    hasIdentity(of: stat) && (stat.identity.born != .unknown || hasSizeAndTime(of: stat))
+  /// Rule 5, for a file on the same volume.
+  func isFile(elsewhere stat: FileStat, inodesLast: Bool) -> Bool {
+    hasIdentity(of: stat) && (inodesLast && stat.identity.born != .unknown || hasSizeAndTime(of: stat))
   }
 
   /// Whether a file has the inode, size and modification time, whatever its birth time.

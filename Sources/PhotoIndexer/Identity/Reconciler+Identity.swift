@@ -25,12 +25,18 @@ extension Reconciler {
 
   // MARK: Moves without a rename event
 
+  /// Rule 5 of `FileRow+Stat.swift`: whether a file that was seen on a volume is the file of a row that has another place.
+  func isFile(_ row: FileRow, elsewhere stat: FileStat, on volumeID: VolumeID) -> Bool {
+    tree.contains(row.directoryID) && tree.row(row.directoryID).volumeID == volumeID
+      && row.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
+  }
+
   /// The catalog's row of this very file, if the file was known in another place and has left it.
   ///
-  /// Inode and birth time identify a file on its volume. Size and modification time must agree as well if inodes do not
-  /// last, if there is no birth time, or if the file is very young. The birth time of a very young file may be that of
-  /// another file that had its inode a moment ago. They need not agree if the known file was seen after its birth. A
-  /// file that is still in its old place has a second name (a hard link), which is an asset of its own.
+  /// No event reports the move, so more is required than that it is the known file (`isFile(_:elsewhere:on:)`). The birth
+  /// time of a very young file may be that of another file that had its inode a moment ago. So size and modification time
+  /// must agree, unless the known file was seen after its birth. A file that is still in its old place has a second name
+  /// (a hard link), which is an asset of its own.
   ///
   /// - Parameter reading: the content of the file. If inodes do not last, the file is read to compare its content.
   func sourceOfMove(
@@ -38,18 +44,13 @@ extension Reconciler {
   ) throws -> FileRow? {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return nil }
     let volumeID = tree.row(place.directoryID).volumeID
-    let isInDoubt =
-      stat.identity.born == .unknown || !volumes.hasLastingInodes(volumeID)
-      || age(of: stat.identity.born, at: batch.time) < Self.clockGrain
+    let isYoung = age(of: stat.identity.born, at: batch.time) < Self.clockGrain
     let inode = stat.identity.inode
     let rows = try remembered.unseenRows(inode: inode, in: batch)
     for (index, row) in zip(rows.indices, rows) {
-      guard row.hasIdentity(of: stat), tree.contains(row.directoryID), tree.row(row.directoryID).volumeID == volumeID
-      else {
-        continue
-      }
+      guard isFile(row, elsewhere: stat, on: volumeID) else { continue }
       if row.directoryID == place.directoryID && row.name == place.name { continue }
-      if isInDoubt, !row.hasSizeAndTime(of: stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
+      if isYoung, !row.hasSizeAndTime(of: stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
         continue
       }
       if isStillThere(row, device: stat.identity.device) { continue }
@@ -81,14 +82,12 @@ extension Reconciler {
     return row.marks.provesContent(of: found)
   }
 
-  /// The other assets whose file, by inode and birth time, is the one that was seen at a place.
+  /// The other assets whose file is the one that was seen at a place.
   func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return [] }
     let volumeID = tree.row(place.directoryID).volumeID
-    let isInDoubt = !volumes.hasLastingInodes(volumeID)
     return try batch.writer.files(inode: stat.identity.inode).filter {
-      $0.assetID != row.assetID && $0.hasIdentity(of: stat) && tree.row($0.directoryID).volumeID == volumeID
-        && (!isInDoubt || $0.hasSizeAndTime(of: stat))
+      $0.assetID != row.assetID && isFile($0, elsewhere: stat, on: volumeID)
     }
   }
 

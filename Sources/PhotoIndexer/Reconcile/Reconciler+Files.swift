@@ -142,6 +142,12 @@ extension Reconciler {
     try fileGone(source, in: &batch)
   }
 
+  /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new place,
+  /// unless the stat shows that another file has the new name.
+  ///
+  /// - Parameters:
+  ///   - source: nil if the file comes from a directory that the library does not have.
+  ///   - stat: the file that has the new name now; nil if there is none any more.
   func fileMoved(
     from source: Place?, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
   ) throws {
@@ -198,7 +204,9 @@ extension Reconciler {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
         // elsewhere.
         if row.isAnother(than: seen) { (stat, standIn) = (nil, seen.identity) }
-      } else if let there = try batch.writer.file(target.directoryID, target.name), there.isFile(elsewhere: seen) {
+      } else if let there = try batch.writer.file(target.directoryID, target.name),
+        others.contains(where: { $0.assetID == there.assetID })
+      {
         if try isSave(there, seen, in: batch) {
           // A program may have saved the file over this photo after the rename. Or the file is a new photo, and this
           // one has left the name again. Later records decide, and until then this photo has the name.
@@ -225,12 +233,8 @@ extension Reconciler {
         return try fileGone(source, in: &batch)
       } else {
         // The file has left its new name already, and another photo has that name. A later record reports the file that
-        // is there now. The exception is an inode that is used again after the other photo is gone, if the record of
-        // its removal was lost.
+        // is there now.
         stat = nil
-        if seen.identity.born == .unknown, !others.contains(where: { $0.hasSizeAndTime(of: seen) }) {
-          standIn = seen.identity
-        }
       }
     }
     batch.context.evidence = .event

@@ -179,7 +179,7 @@ extension Reconciler {
   private func isKnown(_ stat: FileStat, on volumeID: VolumeID, in batch: Batch) throws -> Bool {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return false }
     return try batch.writer.files(inode: stat.identity.inode).contains {
-      $0.isFile(elsewhere: stat) && tree.row($0.directoryID).volumeID == volumeID
+      isFile($0, elsewhere: stat, on: volumeID)
     }
   }
 

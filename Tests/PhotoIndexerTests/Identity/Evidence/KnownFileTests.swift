@@ -39,10 +39,17 @@ import WatchRecords
   }
 
   @Test func fileElsewhereNeedsMoreProofWithoutABirthTime() {
-    #expect(Self.row.isFile(elsewhere: stat(byteCount: 101)) && !Self.row.isFile(elsewhere: stat(inode: 8)))
+    #expect(Self.row.isFile(elsewhere: stat(byteCount: 101), inodesLast: true))
+    #expect(!Self.row.isFile(elsewhere: stat(inode: 8), inodesLast: true))
     var row = Self.row
     row.birthTime = .unknown
-    #expect(row.isFile(elsewhere: stat(birthTime: 0)))
-    #expect(!row.isFile(elsewhere: stat(birthTime: 0, byteCount: 101)))
+    #expect(row.isFile(elsewhere: stat(birthTime: 0), inodesLast: true))
+    #expect(!row.isFile(elsewhere: stat(birthTime: 0, byteCount: 101), inodesLast: true))
+  }
+
+  @Test func fileElsewhereNeedsMoreProofIfInodesDoNotLast() {
+    #expect(Self.row.isFile(elsewhere: stat(changed: 30), inodesLast: false))
+    #expect(!Self.row.isFile(elsewhere: stat(byteCount: 101), inodesLast: false))
+    #expect(!Self.row.isFile(elsewhere: stat(modified: 12), inodesLast: false))
   }
 }
