@@ -5,7 +5,7 @@ public struct SortDescriptor: Codable, Hashable, Sendable {
   /// Whether the smallest value comes first.
   public var ascending: Bool
 
-  /// Creates a value with these properties.
+  /// Creates a descriptor, for example `SortDescriptor(key: "rating", ascending: false)`. photod refuses unknown keys.
   public init(key: String, ascending: Bool) {
     self.key = key
     self.ascending = ascending
@@ -36,7 +36,7 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   /// Whether assets on drives that are offline are left out.
   public var excludeUnavailable: Bool?
 
-  /// Creates a value with these properties.
+  /// Creates options. Without arguments, they select all visible assets, with the newest first.
   public init(
     collection: String? = nil, mediaTypes: [String]? = nil, predicate: String? = nil, text: String? = nil,
     sortDescriptors: [SortDescriptor]? = nil, fetchLimit: Int? = nil, includeHidden: Bool? = nil,

@@ -66,7 +66,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// The reason why it is offline, missing or suspect, and the next step, as text for a person.
     public var reason: String?
 
-    /// Creates a value with these properties.
+    /// Creates the state of a root. photod sends it in a status; a program makes one for its own tests and previews.
     public init(
       path: String, state: State, watch: Watch = .inotify, assetCount: Int = 0, directoryCount: Int = 0,
       polledDirectoryCount: Int = 0, since: PhotoDate? = nil, reason: String? = nil
@@ -99,7 +99,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// How often photod-watch was started. 1 means that it never died.
     public var watcherStarts: Int
 
-    /// Creates a value with these properties.
+    /// Creates counters, 0 unless given, as they are when photod starts.
     public init(
       assetsInserted: Int = 0, assetsUpdated: Int = 0, assetsRemoved: Int = 0, filesRead: Int = 0, scans: Int = 0,
       overflows: Int = 0, watcherStarts: Int = 0
@@ -123,7 +123,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// The number of files that were given up because of that, since photod started.
     public var blamedFiles: Int
 
-    /// Creates a value with these properties.
+    /// Creates numbers of the readers, 0 unless given, as they are when photod starts.
     public init(running: Int = 0, restarts: Int = 0, blamedFiles: Int = 0) {
       self.running = running
       self.restarts = restarts
@@ -146,7 +146,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// Why no content is read at present; `nil` if nothing prevents it.
     public var paused: String?
 
-    /// Creates a value with these properties.
+    /// Creates the state in which no file needs a sample or a hash, unless other numbers are given.
     public init(
       unsampledCount: Int = 0, unhashedCount: Int = 0, sampledBytes: Int64 = 0, hashedBytes: Int64 = 0,
       paused: String? = nil
@@ -168,7 +168,7 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     /// The items that ``done`` and ``total`` count, as words for a person.
     public var phase: String
 
-    /// Creates a value with these properties.
+    /// Creates the progress of a phase. Without `total`, its end is unknown.
     public init(done: Int, total: Int? = nil, phase: String) {
       self.done = done
       self.total = total
@@ -207,7 +207,8 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
   /// `nil` if there is no library, or from an older daemon.
   public var readers: Readers?
 
-  /// Creates a value with these properties.
+  /// Creates a status. photod sends it; a program makes one for its own tests and previews. A library without roots and
+  /// photos needs only the first four arguments.
   public init(
     state: State, library: String, token: String, version: String, assetCount: Int = 0, pendingCount: Int = 0,
     failedCount: Int = 0, progress: Progress? = nil, roots: [Root] = [], warnings: [String] = [],

@@ -9,7 +9,7 @@ public struct PhotoError: Error, Sendable, CustomStringConvertible {
   /// The place in the source where the error was detected.
   public let location: String
 
-  /// Creates a value with these properties.
+  /// Creates an error. Its location is the place of this call in the source, unless `file` and `line` name another one.
   public init(
     _ code: String, _ message: String, cause: (any Error)? = nil, file: StaticString = #fileID, line: UInt = #line
   ) {

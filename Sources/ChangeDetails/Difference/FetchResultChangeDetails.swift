@@ -7,7 +7,7 @@ public struct IndexRange: Codable, Hashable, Sendable {
   /// The number of indexes.
   public var count: Int
 
-  /// Creates a value with these properties.
+  /// Creates the range of `count` indexes from `start` on.
   public init(start: Int, count: Int) {
     self.start = start
     self.count = count
@@ -21,7 +21,7 @@ public struct Move: Codable, Hashable, Sendable {
   /// The asset's position in the list after.
   public var toAfter: Int
 
-  /// Creates a value with these properties.
+  /// Creates the move of one item, with its index in the list before and in the list after.
   public init(fromBefore: Int, toAfter: Int) {
     self.fromBefore = fromBefore
     self.toAfter = toAfter
@@ -53,7 +53,8 @@ public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
   /// Ascending by `toAfter`.
   public var moves: [Move]
 
-  /// Creates a value with these properties.
+  /// Creates details. photod sends them; a program makes them for its own tests. Without arguments beside the counts, the
+  /// lists are equal.
   public init(
     countBefore: Int, countAfter: Int, removedBefore: [IndexRange] = [], deletedBefore: [IndexRange] = [],
     insertedAfter: [IndexRange] = [], insertedIDs: [AssetID] = [], changedBefore: [IndexRange] = [],

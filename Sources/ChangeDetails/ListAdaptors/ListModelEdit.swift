@@ -7,7 +7,7 @@ public struct ListModelEdit: Hashable, Sendable {
   /// The number of items that come at ``position``.
   public var added: Int
 
-  /// Creates a value with these properties.
+  /// Creates the arguments of one `items-changed`.
   public init(position: Int, removed: Int, added: Int) {
     self.position = position
     self.removed = removed

@@ -29,7 +29,8 @@ public struct CollectionObservation: Codable, Hashable, Sendable {
   /// The ids of the removed collections, in the order of the list before.
   public var deleted: [CollectionID]?
 
-  /// Creates a value with these properties.
+  /// Creates an observation of collections. A page of the list has `offset` and `collections`, and a difference has
+  /// `details`. If only the token is new, it has neither.
   public init(
     token: String, previousToken: String? = nil, count: Int, digest: String, offset: Int? = nil,
     collections: [AssetCollection]? = nil, complete: Bool? = nil, reload: Observation.Reload? = nil,

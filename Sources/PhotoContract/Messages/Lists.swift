@@ -124,7 +124,7 @@ public struct ListKeys: Codable, Hashable, Sendable {
   /// The keys of ListValues. An older daemon does not send them.
   public let valueKeys: [String]?
 
-  /// Creates a value with these properties.
+  /// Creates the lists of keys. `valueKeys` is nil if the daemon does not send them.
   public init(predicateKeys: [String], sortKeys: [String], valueKeys: [String]? = nil) {
     self.predicateKeys = predicateKeys
     self.sortKeys = sortKeys

@@ -19,7 +19,7 @@ public struct Location: Codable, Hashable, Sendable {
   /// Metres above sea level.
   public var altitude: Double?
 
-  /// Creates a value with these properties.
+  /// Creates a place. South and west are negative.
   public init(latitude: Double, longitude: Double, altitude: Double? = nil) {
     self.latitude = latitude
     self.longitude = longitude
@@ -46,7 +46,7 @@ public struct Camera: Codable, Hashable, Sendable {
   /// Whether the flash fired.
   public var flashFired: Bool?
 
-  /// Creates a value with these properties.
+  /// Creates the facts about a camera. All of them are unknown unless given.
   public init(
     make: String? = nil, model: String? = nil, lens: String? = nil, exposureSeconds: Double? = nil,
     fNumber: Double? = nil, iso: Int? = nil, focalLengthMillimeters: Double? = nil, flashFired: Bool? = nil
@@ -101,7 +101,7 @@ public struct Resource: Codable, Hashable, Sendable {
   /// The media type (RFC 6838), for example `image/jpeg`.
   public var contentType: String
 
-  /// Creates a value with these properties.
+  /// Creates a file of an asset. photod sends it; a program makes one for its own tests and previews.
   public init(kind: Kind, path: String, filename: String, byteCount: Int64, contentType: String) {
     self.kind = kind
     self.path = path
@@ -157,13 +157,14 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   public var burstIdentifier: String?
   /// `false` while its volume is offline.
   public var available: Bool
-  /// The version of what its files show. It changes with their content, and not with their paths or with user data.
-  /// A program that keeps pictures keeps them by id, revision and size.
+  /// The version of the content of its files. It does not change with their paths or with user data. A program can keep
+  /// pictures by id, revision and size.
   public var revision: String
   /// The resource to show comes first.
   public var resources: [Resource]
 
-  /// Creates a value with these properties.
+  /// Creates an asset. photod sends it; a program makes one for its own tests and previews. Facts that are not given are
+  /// unknown, and flags are false.
   public init(
     id: AssetID, mediaType: MediaType, mediaSubtypes: [String] = [], creationDate: PhotoDate,
     creationDateSource: CreationDateSource, modificationDate: PhotoDate, addedDate: PhotoDate, pixelWidth: Int? = nil,

@@ -36,7 +36,7 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   /// written the query. If counting takes too long, ``count`` is 0 until the album has a simpler query.
   public var problem: String?
 
-  /// Creates a value with these properties.
+  /// Creates a collection. photod sends it; a program makes one for its own tests and previews.
   public init(
     id: CollectionID, kind: Kind, subtype: String? = nil, title: String, parentID: CollectionID? = nil,
     path: String? = nil, count: Int, keyAssetID: AssetID? = nil, chosenKeyAssetID: AssetID? = nil,

@@ -49,7 +49,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The folder of albums that gets it; nil for the top level.
     public var parentID: CollectionID?
 
-    /// Creates a value with these properties.
+    /// Creates the request. Without `assetIDs`, the album is empty; without `parentID`, it is in no folder.
     public init(title: String, assetIDs: [AssetID]? = nil, parentID: CollectionID? = nil) {
       self.title = title
       self.assetIDs = assetIDs
@@ -64,7 +64,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The folder of albums that gets it; nil for the top level.
     public var parentID: CollectionID?
 
-    /// Creates a value with these properties.
+    /// Creates the request. Without `parentID`, the folder is in no other folder.
     public init(title: String, parentID: CollectionID? = nil) {
       self.title = title
       self.parentID = parentID
@@ -86,7 +86,8 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The folder of albums that gets it; nil for the top level.
     public var parentID: CollectionID?
 
-    /// Creates a value with these properties.
+    /// Creates the request. The album needs a predicate, words, or both. Without `sortDescriptors`, it shows the newest
+    /// first.
     public init(
       title: String, predicate: String? = nil, text: String? = nil, sortDescriptors: [SortDescriptor]? = nil,
       fetchLimit: Int? = nil, parentID: CollectionID? = nil
@@ -120,7 +121,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The most assets that it has, as in `FetchOptions`.
     public var fetchLimit: Int?
 
-    /// Creates a value with these properties.
+    /// Creates the request. The given query replaces the whole query of the album, and its title stays.
     public init(
       id: CollectionID, predicate: String? = nil, text: String? = nil, sortDescriptors: [SortDescriptor]? = nil,
       fetchLimit: Int? = nil
@@ -155,7 +156,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The cover.
     public var keyAssetID: AssetID?
 
-    /// Creates a value with these properties.
+    /// Creates the request. A member that is nil changes nothing.
     public init(
       id: CollectionID, title: String? = nil, placeAssetIDs: [AssetID]? = nil, beforeAssetID: AssetID? = nil,
       removeAssetIDs: [AssetID]? = nil, keyAssetID: AssetID? = nil
@@ -180,7 +181,7 @@ public struct ChangeRequest: Codable, Hashable, Sendable {
     /// The collection before which it is placed; 0 is the end.
     public var beforeID: CollectionID?
 
-    /// Creates a value with these properties.
+    /// Creates the request. A member that is nil changes nothing.
     public init(
       id: CollectionID, title: String? = nil, parentID: CollectionID? = nil, beforeID: CollectionID? = nil
     ) {

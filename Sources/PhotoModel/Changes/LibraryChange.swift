@@ -126,7 +126,7 @@ public struct CollectionPlacement: Hashable, Sendable {
     case end
   }
 
-  /// Creates a value with these properties.
+  /// Creates a place. With the parent `.same`, only the position changes.
   public init(parent: Parent, position: Position) {
     self.parent = parent
     self.position = position
@@ -144,7 +144,7 @@ public struct SmartAlbumQuery: Codable, Hashable, Sendable {
   /// The most assets that it has, as in `FetchOptions`.
   public var fetchLimit: Int?
 
-  /// Creates a value with these properties.
+  /// Creates a query. It needs a predicate, words, or both. Without `sortDescriptors`, it shows the newest first.
   public init(
     predicate: String? = nil, text: String? = nil, sortDescriptors: [SortDescriptor] = [], fetchLimit: Int? = nil
   ) {

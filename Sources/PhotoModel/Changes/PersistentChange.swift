@@ -5,7 +5,7 @@ public struct RenamedDirectory: Codable, Hashable, Sendable {
   /// The absolute path after.
   public var toPath: String
 
-  /// Creates a value with these properties.
+  /// Creates a renamed directory with its absolute paths before and after the rename.
   public init(fromPath: String, toPath: String) {
     self.fromPath = fromPath
     self.toPath = toPath
@@ -19,7 +19,7 @@ public struct RootAvailability: Codable, Hashable, Sendable {
   /// Whether it is online now.
   public var available: Bool
 
-  /// Creates a value with these properties.
+  /// Creates the new availability of a root or a mounted folder.
   public init(path: String, available: Bool) {
     self.path = path
     self.available = available
@@ -53,7 +53,8 @@ public struct PersistentChange: Codable, Hashable, Sendable {
   /// The roots that went online or offline.
   public var rootAvailability: [RootAvailability]
 
-  /// Creates a value with these properties.
+  /// Creates a commit of the history. photod sends it; a program makes one for its own tests. Lists that are not given are
+  /// empty.
   public init(
     token: String, date: PhotoDate, origin: String, insertedAssets: [AssetID] = [], updatedAssets: [AssetID] = [],
     deletedAssets: [AssetID] = [], changedFields: [String]? = nil, insertedCollections: [CollectionID] = [],

@@ -14,7 +14,8 @@ public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
   /// came between its calls.
   public let problem: String?
 
-  /// Creates a value with these properties.
+  /// Creates an entry of the list. photod sends it; a program makes one for its own tests and previews. It can be undone if
+  /// `problem` is nil.
   public init(
     id: Int, date: PhotoDate, origin: String, assetCount: Int, collections: [String], problem: String? = nil
   ) {

@@ -36,7 +36,7 @@ public struct VarlinkBound: Sendable, Hashable {
   /// The most bytes of a string as UTF-8, or of each string of an array.
   public var bytes: Int?
 
-  /// Creates a value with these properties.
+  /// Creates a bound. nil means that the number or the size is not bounded.
   public init(count: Int? = nil, bytes: Int? = nil) {
     self.count = count
     self.bytes = bytes

@@ -7,7 +7,7 @@ public struct VarlinkConnection: Sendable, Hashable {
     /// Whether the call gets several replies.
     public var wantsMore: Bool
 
-    /// Creates a value with these properties.
+    /// Creates the description of a call that is being answered.
     public init(method: String, wantsMore: Bool) {
       self.method = method
       self.wantsMore = wantsMore

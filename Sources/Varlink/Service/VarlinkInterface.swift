@@ -38,7 +38,7 @@ public struct VarlinkPeer: Sendable, Hashable {
   /// The process that connected. Since then it may have passed the socket on and ended.
   public let pid: Int32
 
-  /// Creates a value with these properties.
+  /// Creates a peer, for tests of an interface without a socket. A service gives its own peers.
   public init(connection: Int, uid: UInt32, gid: UInt32, pid: Int32) {
     self.connection = connection
     self.uid = uid

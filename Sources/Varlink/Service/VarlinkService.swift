@@ -33,7 +33,7 @@ public final class VarlinkService: Sendable {
     /// A page about the service.
     public var url: String
 
-    /// Creates a value with these properties.
+    /// Creates the identity that `GetInfo` returns.
     public init(vendor: String, product: String, version: String, url: String) {
       self.vendor = vendor
       self.product = product
@@ -202,7 +202,7 @@ public final class VarlinkService: Sendable {
     /// not. Time in which the machine sleeps does not count.
     public var idleTime: Duration
 
-    /// Creates a value with these properties.
+    /// Creates the load of a service.
     public init(connectionCount: Int, activeCallCount: Int, idleTime: Duration) {
       self.connectionCount = connectionCount
       self.activeCallCount = activeCallCount

@@ -30,7 +30,7 @@ public struct ImageFailure: Codable, Hashable, Sendable {
   /// For a person: what failed, on what, and the remedy.
   public var message: String
 
-  /// Creates a value with these properties.
+  /// Creates a failure. `message` is a sentence for a person, with the remedy.
   public init(kind: Kind, message: String) {
     self.kind = kind
     self.message = message
@@ -154,7 +154,7 @@ public struct ImageStatistics: Codable, Hashable, Sendable {
   /// The configured size of the store. Pictures that were sent in the last 60 seconds may exceed it.
   public var maximumBytes: Int64
 
-  /// Creates a value with these properties.
+  /// Creates the statistics. photod sends them; a program makes them for its own tests.
   public init(
     sessions: Int, queued: Int, running: Int, made: Int, cacheHits: Int, failed: Int, undelivered: Int, bytes: Int64,
     maximumBytes: Int64

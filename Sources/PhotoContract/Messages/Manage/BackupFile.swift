@@ -13,7 +13,7 @@ public struct BackupFile: Codable, Hashable, Sendable {
   /// The copy was made by hand. It is never dropped to make room for daily ones.
   public var isKept: Bool
 
-  /// Creates a value with these properties.
+  /// Creates a backup. `assetCount` is nil if the file could not be read.
   public init(path: String, date: PhotoDate, byteCount: Int64, assetCount: Int?, isKept: Bool) {
     self.path = path
     self.date = date
@@ -34,7 +34,7 @@ public struct RestoredBackup: Codable, Hashable, Sendable {
   /// The backup of the state before the restore.
   public var previous: BackupFile
 
-  /// Creates a value with these properties.
+  /// Creates the result of a restore.
   public init(path: String, assetCount: Int, userDataCount: Int, previous: BackupFile) {
     self.path = path
     self.assetCount = assetCount
@@ -64,7 +64,7 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
     /// The remedy, as text for a person.
     public var remedy: String
 
-    /// Creates a value with these properties.
+    /// Creates a finding. `severity` is `warning` or `error`.
     public init(severity: String, what: String, place: String, remedy: String) {
       self.severity = severity
       self.what = what
@@ -78,7 +78,7 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
   /// The number of checked items of each kind.
   public var counts: [String: Int]
 
-  /// Creates a value with these properties.
+  /// Creates the result of a check. `counts` has the number of checked items by their names.
   public init(findings: [Finding], counts: [String: Int]) {
     self.findings = findings
     self.counts = counts

@@ -19,7 +19,7 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
     /// About how many bytes the kernel holds that the client has not read; `nil` from a daemon that does not ask.
     public var bytesInSocket: Int?
 
-    /// Creates a value with these properties.
+    /// Creates a stream of a connection. Unless more is given, the client has received everything.
     public init(
       method: String, options: String? = nil, token: String? = nil, behind: Bool = false, behindBy: Int? = nil,
       bytesUnsent: Int = 0, bytesInSocket: Int? = nil
@@ -61,7 +61,7 @@ public struct ConnectedClient: Codable, Hashable, Sendable {
   /// This is the connection of the call that asked.
   public var isSelf: Bool
 
-  /// Creates a value with these properties.
+  /// Creates a connected client. photod sends it; a program makes one for its own tests and previews.
   public init(
     number: Int, pid: Int, uid: Int, program: String? = nil, command: String? = nil, clientName: String? = nil,
     since: PhotoDate, callCount: Int = 0, bytesReceived: Int = 0, bytesSent: Int = 0, method: String? = nil,

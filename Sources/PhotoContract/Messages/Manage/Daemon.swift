@@ -55,7 +55,7 @@ public struct RescanResult: Codable, Hashable, Sendable {
   /// and if this was no dry run.
   public let heldBack: Int?
 
-  /// Creates a value with these properties.
+  /// Creates the result of a rescan. Only a dry run has `heldBack`.
   public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {
     self.inserted = inserted
     self.updated = updated

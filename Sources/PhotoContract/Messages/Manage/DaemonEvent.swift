@@ -31,7 +31,7 @@ public struct DaemonEvent: Codable, Hashable, Sendable {
   /// One line for a person.
   public var detail: String
 
-  /// Creates a value with these properties.
+  /// Creates an event. photod sends it; a program makes one for its own tests and previews.
   public init(
     number: Int, time: PhotoDate, source: String, kind: String, path: String? = nil, fromPath: String? = nil,
     assetID: AssetID? = nil, detail: String
@@ -55,7 +55,7 @@ public struct EventPage: Codable, Hashable, Sendable {
   /// and the first of these events.
   public var missed: Int
 
-  /// Creates a value with these properties.
+  /// Creates a page. `missed` is the number of events that were dropped before its first one.
   public init(events: [DaemonEvent], missed: Int) {
     self.events = events
     self.missed = missed

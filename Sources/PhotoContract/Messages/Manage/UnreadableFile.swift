@@ -26,7 +26,7 @@ public struct UnreadableFile: Codable, Hashable, Sendable {
   /// `nil` for a folder, and for a file that is not in the library.
   public var assetID: AssetID?
 
-  /// Creates a value with these properties.
+  /// Creates an unreadable file or folder. `assetID` is nil if no asset of the library has this path.
   public init(
     path: String, kind: String, reason: String, since: PhotoDate? = nil, remedy: String, assetID: AssetID? = nil
   ) {
