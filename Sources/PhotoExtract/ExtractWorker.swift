@@ -28,7 +28,7 @@ final class ExtractWorker: @unchecked Sendable {
   /// Whether the process is known to have started its work. Until then, no file is slow or to blame.
   var hasGreeted: Bool { frames.greeted }
 
-  /// Whether the process has started its work. What it has sent counts, even if it was not received until now.
+  /// Whether the process has started its work. Its greeting counts, even if it was not received until now.
   func hasStarted() -> Bool {
     guard !frames.greeted else { return true }
     let count = recv(child.socket, &buffer, buffer.count, 0)
@@ -174,10 +174,10 @@ final class ExtractWorker: @unchecked Sendable {
   func end(isKilled: Bool) -> String? {
     if isKilled { kill(child.processID, SIGKILL) }
     return child.end(
-      patience: .milliseconds(isKilled ? 100 : 300), kill: { kill($0, SIGKILL) }, beforeClosing: { logComplaints() })
+      patience: .milliseconds(isKilled ? 100 : 300), kill: { kill($0, SIGKILL) }, beforeClosing: { logErrorLines() })
   }
 
-  private func logComplaints() {
+  private func logErrorLines() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(child.standardError, &bytes, bytes.count)
     guard count > 0 else { return }

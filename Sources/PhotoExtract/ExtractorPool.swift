@@ -39,7 +39,7 @@ final class ExtractorPool: Sendable {
   let executable: String
   let mostProcesses: Int
   let logger: Logger
-  /// Counts the processes until they are reaped. Those that hang in the kernel count for their drive.
+  /// Counts the processes until they are reaped. A process that hangs in the kernel counts for its drive.
   private let slots: ProcessSlots
   private let state = Mutex(State())
   /// Counts the processes that may still be taken.

@@ -99,7 +99,7 @@ package final class ShareFileWorker: WorkerDialogue {
   // MARK: - WorkerDialogue
 
   package var isFull: Bool { false }
-  package var expectsWords: Bool { state.withLock { !$0.callers.isEmpty } }
+  package var expectsOutput: Bool { state.withLock { !$0.callers.isEmpty } }
 
   package func begin(session: Int) -> [UInt8] {
     assembler.withLock { $0 = FrameAssembler() }
@@ -121,7 +121,7 @@ package final class ShareFileWorker: WorkerDialogue {
     }
   }
 
-  package func hear(_ bytes: UnsafeRawBufferPointer) -> String? {
+  package func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     do {
       return try assembler.withLock { assembler in
         assembler.append(bytes)
@@ -147,7 +147,7 @@ package final class ShareFileWorker: WorkerDialogue {
     }
   }
 
-  package func note(complaint line: String) {
+  package func note(errorLine line: String) {
     logger.warning("photod-watch says", metadata: ["line": "\(line)"])
   }
 

@@ -9,7 +9,7 @@ extension Watcher: WorkerDialogue {
   package var isFull: Bool { channel.isFull }
 
   /// It sends something every ten seconds in any case.
-  package var expectsWords: Bool { true }
+  package var expectsOutput: Bool { true }
 
   /// Sends a new photod-watch everything that an earlier one may have known.
   package func begin(session: Int) -> [UInt8] {
@@ -54,7 +54,7 @@ extension Watcher: WorkerDialogue {
     }
   }
 
-  package func hear(_ bytes: UnsafeRawBufferPointer) -> String? {
+  package func receive(_ bytes: UnsafeRawBufferPointer) -> String? {
     do {
       return try assembler.withLock { assembler in
         assembler.append(bytes)
@@ -66,7 +66,7 @@ extension Watcher: WorkerDialogue {
     }
   }
 
-  private func take(_ said: [WatchRecord]) {
+  private func take(_ received: [WatchRecord]) {
     state.withLock { state in
       switch state.presence {
       case .answers, .silent(unannounced: nil): break
@@ -74,12 +74,12 @@ extension Watcher: WorkerDialogue {
       case .silent(let session?): announce(session, &state)
       }
       var records: [WatchRecord] = []
-      records.reserveCapacity(said.count)
+      records.reserveCapacity(received.count)
       var checkpoint: UInt32?
-      for record in said {
+      for record in received {
         if case .checkpoint(let number) = record {
           checkpoint = number
-        } else if isNews(record, &state) {
+        } else if isForTheLibrary(record, &state) {
           records.append(record)
         }
       }
@@ -91,7 +91,7 @@ extension Watcher: WorkerDialogue {
     }
   }
 
-  private func isNews(_ record: WatchRecord, _ state: inout State) -> Bool {
+  private func isForTheLibrary(_ record: WatchRecord, _ state: inout State) -> Bool {
     switch record {
     case .alive: return false
     case .synced(let number):
@@ -113,7 +113,7 @@ extension Watcher: WorkerDialogue {
     }
   }
 
-  package func note(complaint line: String) {
+  package func note(errorLine line: String) {
     logger.warning("photod-watch says", metadata: ["line": "\(line)"])
   }
 

@@ -28,7 +28,7 @@ struct SilenceLimit {
   }
 
   /// The process has sent something after a silence.
-  mutating func noteWords(after silence: Duration, at now: SuspendingClock.Instant) {
+  mutating func noteOutput(after silence: Duration, at now: SuspendingClock.Instant) {
     if silence >= first {
       lateAt = now
     } else if current > first, now - lateAt >= Self.trustedTime {

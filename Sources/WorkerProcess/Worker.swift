@@ -15,14 +15,14 @@ package protocol WorkerDialogue: AnyObject, Sendable {
   /// While this is true, the output of the process is not read. `Worker.wake()` must follow when it becomes false.
   var isFull: Bool { get }
   /// Whether a silent process counts as hanging. It may be silent while no work is requested.
-  var expectsWords: Bool { get }
+  var expectsOutput: Bool { get }
   /// The process has sent these bytes.
   /// - Returns: why the process must be replaced; nil if it need not be.
-  func hear(_ bytes: UnsafeRawBufferPointer) -> String?
+  func receive(_ bytes: UnsafeRawBufferPointer) -> String?
   /// The process must send something, and has sent nothing for `longestSilence`. It may go on later.
   func noteLateness()
   /// The process has written this line to its standard error.
-  func note(complaint line: String)
+  func note(errorLine line: String)
   /// The process has ended without an order. Another one follows.
   /// - Parameter isSilent: whether it hung and may still hang, or could not be started.
   func end(session: Int, reason: String, isSilent: Bool)

@@ -41,7 +41,7 @@ final class WorkerThread {
   private let clock = SuspendingClock()
   /// The last time when bytes came, when there was no room to read them, or when none were expected. So only silence
   /// counts that photod could have noticed.
-  private var heardAt = SuspendingClock().now {
+  private var silentSince = SuspendingClock().now {
     didSet { isLate = false }
   }
   /// The dialogue knows that the process is late.
@@ -130,7 +130,7 @@ final class WorkerThread {
       return .died("\(error)", isSilent: true)
     }
     standardErrorEnded = false
-    heardAt = clock.now
+    silentSince = clock.now
     // The first start is logged as debug, because it is expected.
     logger.log(
       level: session == 1 ? .debug : .info, "\(configuration.name) started",
@@ -141,7 +141,7 @@ final class WorkerThread {
     while failure == nil, !isStopping { failure = turn(child) }
     worker.state.withLock { $0.processID = nil }
     // If the process has been silent for a while, the stop of photod does not wait for it.
-    let isHanging = dialogue.expectsWords && clock.now - heardAt > configuration.longestSilence / 2
+    let isHanging = dialogue.expectsOutput && clock.now - silentSince > configuration.longestSilence / 2
     let patience = isHanging ? min(Self.hangingEndPatience, configuration.endPatience) : configuration.endPatience
     let end = child.end(
       patience: patience, kill: configuration.kill, beforeClosing: { logErrors(child.standardError) })
@@ -160,8 +160,8 @@ final class WorkerThread {
   private func turn(_ child: ChildProcess) -> Failure? {
     outgoing += dialogue.takeOutgoing()
     let isFull = dialogue.isFull
-    let expectsWords = dialogue.expectsWords
-    if !expectsWords { heardAt = clock.now }
+    let expectsOutput = dialogue.expectsOutput
+    if !expectsOutput { silentSince = clock.now }
     var events: Int16 = isFull ? 0 : Int16(POLLIN)
     if !outgoing.isEmpty { events |= Int16(POLLOUT) }
     // Even without requested events, poll(2) would report POLLHUP again and again. While full, only room or a stop
@@ -172,30 +172,30 @@ final class WorkerThread {
       pollfd(fd: child.standardError, events: Int16(POLLIN), revents: 0),
     ]
     if standardErrorEnded { polled[2].fd = -1 }
-    let asleepAt = clock.now
+    let waitBegan = clock.now
     let limit = isLate ? silenceLimit.current : silenceLimit.first
-    let patience = max(limit - (asleepAt - heardAt), .zero)
-    let isPatient = isFull || !expectsWords
+    let patience = max(limit - (waitBegan - silentSince), .zero)
+    let isPatient = isFull || !expectsOutput
     let readyCount = poll(&polled, nfds_t(polled.count), isPatient ? -1 : patience.wholeMilliseconds)
     guard readyCount >= 0 else {
       return errno == EINTR ? nil : Failure(reason: "poll failed: \(String(cString: strerror(errno)))")
     }
-    if isPatient { heardAt = clock.now }
-    if readyCount == 0, let failure = noteSilence(child, overslept: clock.now - asleepAt - patience) { return failure }
+    if isPatient { silentSince = clock.now }
+    if readyCount == 0, let failure = noteSilence(child, excess: clock.now - waitBegan - patience) { return failure }
     if polled[1].revents != 0 { worker.wakeup.drain() }
     if polled[2].revents != 0 { logErrors(child.standardError) }
     if polled[0].revents & Int16(POLLOUT) != 0, let failure = writeOutgoing(child.socket) { return failure }
     guard !isFull, polled[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return nil }
-    return readWords(child.socket)
+    return readOutput(child.socket)
   }
 
   /// Handles a wait that ended without an event.
-  /// - Parameter overslept: how much longer the wait was than requested. It is long if photod itself did not run, for
+  /// - Parameter excess: how much longer the wait was than requested. It is long if photod itself did not run, for
   ///   example in a frozen cgroup. The process did not run either then, so its silence proves nothing.
   /// - Returns: the failure if it hangs and was killed.
-  private func noteSilence(_ child: ChildProcess, overslept: Duration) -> Failure? {
-    if overslept > .seconds(1) { heardAt = clock.now }
-    let silence = clock.now - heardAt
+  private func noteSilence(_ child: ChildProcess, excess: Duration) -> Failure? {
+    if excess > .seconds(1) { silentSince = clock.now }
+    let silence = clock.now - silentSince
     if silence >= silenceLimit.current {
       configuration.kill(child.processID)
       defer { silenceLimit.noteReplacement(at: clock.now) }
@@ -219,7 +219,7 @@ final class WorkerThread {
   }
 
   /// Reads only once, so that a request to stop is noticed in a flood of bytes.
-  private func readWords(_ socket: Int32) -> Failure? {
+  private func readOutput(_ socket: Int32) -> Failure? {
     withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { buffer -> Failure? in
       let count = recv(socket, buffer.baseAddress, buffer.count, 0)
       if count == 0 { return Failure(reason: "it closed its connection") }
@@ -227,9 +227,9 @@ final class WorkerThread {
         return errno == EAGAIN || errno == EINTR
           ? nil : Failure(reason: "it can't be read (\(String(cString: strerror(errno))))")
       }
-      silenceLimit.noteWords(after: clock.now - heardAt, at: clock.now)
-      heardAt = clock.now
-      return dialogue.hear(UnsafeRawBufferPointer(rebasing: buffer[..<count])).map { Failure(reason: $0) }
+      silenceLimit.noteOutput(after: clock.now - silentSince, at: clock.now)
+      silentSince = clock.now
+      return dialogue.receive(UnsafeRawBufferPointer(rebasing: buffer[..<count])).map { Failure(reason: $0) }
     }
   }
 
@@ -243,7 +243,7 @@ final class WorkerThread {
         if byte != UInt8(ascii: "\n"), errorLine.count < 1000 {
           errorLine.append(byte)
         } else if !errorLine.isEmpty {
-          dialogue.note(complaint: String(decoding: errorLine, as: UTF8.self))
+          dialogue.note(errorLine: String(decoding: errorLine, as: UTF8.self))
           errorLine = []
         }
       }

@@ -207,13 +207,13 @@ import WatchRecords
       lengths.append(limit.current)
     }
     #expect(lengths == [40, 80, 160, 320, 640, 640, 640, 640].map { .seconds($0) })
-    limit.noteWords(after: .seconds(19), at: at(600))
+    limit.noteOutput(after: .seconds(19), at: at(600))
     #expect(limit.current == .seconds(640))
     // It was late once more, so the ten minutes begin again.
-    limit.noteWords(after: .seconds(20), at: at(606))
-    limit.noteWords(after: .seconds(1), at: at(1_205))
+    limit.noteOutput(after: .seconds(20), at: at(606))
+    limit.noteOutput(after: .seconds(1), at: at(1_205))
     #expect(limit.current == .seconds(640))
-    limit.noteWords(after: .seconds(1), at: at(1_206))
+    limit.noteOutput(after: .seconds(1), at: at(1_206))
     #expect(limit.current == .seconds(20))
   }
 

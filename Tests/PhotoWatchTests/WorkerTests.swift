@@ -14,15 +14,15 @@ import Testing
   private final class Silence: WorkerDialogue {
     let starts = Atomic(0)
     let isFull = false
-    let expectsWords = true
+    let expectsOutput = true
 
     func begin(session: Int) -> [UInt8] {
       starts.add(1, ordering: .releasing)
       return []
     }
     func takeOutgoing() -> [UInt8] { [] }
-    func hear(_ bytes: UnsafeRawBufferPointer) -> String? { nil }
-    func note(complaint line: String) {}
+    func receive(_ bytes: UnsafeRawBufferPointer) -> String? { nil }
+    func note(errorLine line: String) {}
     func end(session: Int, reason: String, isSilent: Bool) {}
     func finish() {}
 

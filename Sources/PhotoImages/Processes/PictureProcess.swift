@@ -64,7 +64,7 @@ final class PictureProcess: @unchecked Sendable {
   func end(isKilled: Bool) -> String? {
     if isKilled { kill(child.processID, SIGKILL) }
     return child.end(
-      patience: .milliseconds(isKilled ? 100 : 300), kill: { kill($0, SIGKILL) }, beforeClosing: { logComplaints() })
+      patience: .milliseconds(isKilled ? 100 : 300), kill: { kill($0, SIGKILL) }, beforeClosing: { logErrorLines() })
   }
 
   /// R, D, T and so on, as in proc(5). Nil if the state can't be seen.
@@ -178,16 +178,16 @@ final class PictureProcess: @unchecked Sendable {
     var polled = pollfd(fd: child.socket, events: events, revents: 0)
     // After an error or an interruption, the next call on the socket finds out.
     if poll(&polled, 1, milliseconds) != 0 { return true }
-    let overslept = SuspendingClock().now - deadline.end
-    if overslept > .seconds(1) {
+    let excess = SuspendingClock().now - deadline.end
+    if excess > .seconds(1) {
       // photod itself did not run, for example in a frozen cgroup, and neither did the process.
       deadline = Deadline(deadline.limit)
       return true
     }
-    return overslept < .zero
+    return excess < .zero
   }
 
-  private func logComplaints() {
+  private func logErrorLines() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(child.standardError, &bytes, bytes.count)
     guard count > 0 else { return }
