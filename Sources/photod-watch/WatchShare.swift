@@ -172,7 +172,7 @@ extension FolderWatch {
   /// Watches a polled directory. Then it requests a listing, which finds the changes before the watch.
   /// - Returns: false if the kernel grants no watch.
   private func gainWatch(_ index: NodeIndex) -> Bool {
-    breathe()
+    keepAlive()
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
     case .failure: listLater(index)
     case .success(let descriptor):

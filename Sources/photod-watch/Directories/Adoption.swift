@@ -38,7 +38,7 @@ extension FolderWatch {
   /// Handles an event about the directory at this name: opens it, watches it and has it listed.
   func enter(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32 = 0) {
     if isLeftOut(name, in: parent) { return leaveOut(name, in: parent) }
-    breathe()
+    keepAlive()
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
       if mayPass(error.number) { _ = relinkUnseen(parent, name, moveCookie: moveCookie, error) }

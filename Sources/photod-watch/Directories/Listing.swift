@@ -48,7 +48,7 @@ extension FolderWatch {
     }
     listing.files.reserveCapacity(names.count)
     for (position, name) in names.enumerated() {
-      breathe()
+      keepAlive()
       if position % 512 == 511 { _ = events.inotify.read(into: &events.backlog) }
       switch FileLook.at(descriptor, name) {
       case .success(let look):
@@ -89,7 +89,7 @@ extension FolderWatch {
           if count < 0, count != Int(-ENOENT) { listing.failure = ([], Int32(-count)) }
           return
         }
-        breathe()
+        keepAlive()
         // struct linux_dirent64: u64 inode, i64 offset, u16 record length, u8 type, name with a NUL (getdents64(2)).
         var position = 0
         while position + 19 <= count {
@@ -118,7 +118,7 @@ extension FolderWatch {
     guard !name.isEmpty else { return }
     var type = type
     if type == Int32(DT_UNKNOWN) {
-      breathe()
+      keepAlive()
       switch FileLook.at(descriptor, Array(name)) {
       case .success(let look): type = look.isDirectory ? Int32(DT_DIR) : look.isRegularFile ? Int32(DT_REG) : type
       case .failure(let error): if !meansAbsent(error.number) { listing.failure = Self.failure(Array(name), error) }
@@ -218,7 +218,7 @@ extension FolderWatch {
     let readyCount = walk.readyCount
     defer { walk.reverse(after: readyCount) }
     for directory in listing.directories {
-      breathe()
+      keepAlive()
       if !request.isRecursive, let child = tree.child(of: index, named: directory.name),
         tree[child].identity.inode == directory.inode, !tree[child].flags.contains(.missing)
       {

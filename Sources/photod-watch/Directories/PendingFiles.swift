@@ -140,7 +140,7 @@ extension FolderWatch {
   /// - Returns: nil if its directory is no longer at its path, or if that cannot be checked. In that case a listing of
   ///   the directory is requested.
   func look(_ place: FilePlace) -> Result<FileLook, SystemError>? {
-    breathe()
+    keepAlive()
     switch directories.descriptor(of: place.directory.index, in: tree, rootPath: rootPath) {
     case .success(let descriptor): return FileLook.at(descriptor, place.name)
     case .failure:

@@ -138,7 +138,7 @@ extension FolderWatch {
     repeat {
       guard canList, let (node, descriptor) = walk.pop() else { break }
       listOne(node, descriptor)
-      breathe()
+      keepAlive()
     } while Moment.now < end && events.backlog.isEmpty
   }
 
@@ -226,7 +226,7 @@ extension FolderWatch {
       // Below a missing directory there is no path to try. But the missing one waits for scans, so a scan's request
       // must be tried all the same.
       if request.scan == nil, hasMissing(at: index) { continue }
-      breathe()
+      keepAlive()
       switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
       case .success(let descriptor):
         request.state = .ready

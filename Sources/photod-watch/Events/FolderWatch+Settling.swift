@@ -100,7 +100,7 @@ extension FolderWatch {
     if entry.isDead || tree[index].flags.contains(.displaced) { return drop(index, evidence: entry.evidence) }
     let parent = tree[index].parent
     if isLeftOut(tree.name(index), in: parent) { return leaveOut(Array(tree.name(index)), in: parent) }
-    breathe()
+    keepAlive()
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
       listLater(parent)

@@ -99,8 +99,8 @@ extension FolderWatch {
     do throws(StartError) {
       syncing.cookies = try CookieDirectory(inotify: events.inotify)
     } catch {
-      if !syncing.saidNoCookies { complain("sync cookies can't be used: \(error.message)") }
-      syncing.saidNoCookies = true
+      if !syncing.hasReportedNoCookies { complain("sync cookies can't be used: \(error.message)") }
+      syncing.hasReportedNoCookies = true
     }
   }
 }

@@ -59,7 +59,7 @@ extension FolderWatch {
 
   private func poll(_ node: NodeReference, deeply: Bool) {
     guard tree.isAlive(node), walk[node.index] == nil, let entry = polling.directories[node.index] else { return }
-    breathe()
+    keepAlive()
     if deeply || (entry.isYoung && FileTime.now - entry.listedAt > PolledDirectories.clockGrain) {
       look(node, entry)
     } else {

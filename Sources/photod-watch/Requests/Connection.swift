@@ -2,7 +2,7 @@
 
 import WatchRecords
 
-/// The socket pair to photod, and what is on its way on it.
+/// The socket pair to photod, with the bytes that were not sent or not decoded yet.
 struct Connection {
   let socket: Int32
   var output = Output()

@@ -38,7 +38,7 @@ extension FolderWatch {
 
   /// Called before each step that may wait for a disk, since a turn may last minutes on a slow one. It costs one reading
   /// of the clock. It does not return if photod-watch is to end.
-  func breathe() {
+  func keepAlive() {
     let now = Moment.now
     if now - schedule.heartbeat.endCheckedAt >= Self.endCheckInterval {
       schedule.heartbeat.endCheckedAt = now

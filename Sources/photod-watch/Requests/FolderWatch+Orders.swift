@@ -19,7 +19,7 @@ extension FolderWatch {
       }
       connection.orders.append(buffer[..<count])
       while let received = try nextOrders() {
-        for order in received { try obey(order) }
+        for order in received { try carryOut(order) }
       }
     }
   }
@@ -33,7 +33,7 @@ extension FolderWatch {
     }
   }
 
-  private func obey(_ order: WatchOrder) throws(Failure) {
+  private func carryOut(_ order: WatchOrder) throws(Failure) {
     events.progress.stamp = events.progress.eventCount
     switch order {
     case .begin(let firstNumber, let watchPercent, let refuses):

@@ -75,7 +75,7 @@ extension FolderWatch {
   func retryUnreadable(_ now: Moment) {
     guard !unsettled.retries.isEmpty else { return }
     for (index, retry) in unsettled.retries where retry.retryAt <= now && walk[index] == nil && !hasMissing(at: index) {
-      breathe()
+      keepAlive()
       events.progress.stamp = retry.stamp
       requestListing(index, evidence: retry.isBelated || tree[index].watch < 0 ? .scan : .event)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What photod-watch does without an event or an order.
+/// The times of the work that photod-watch does without an event or an order.
 struct Schedule {
   var checks = Checks()
   var heartbeat = Heartbeat()

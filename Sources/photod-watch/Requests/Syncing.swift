@@ -22,7 +22,7 @@ struct SyncRequest {
 struct Syncing {
   /// nil if it can't be created or watched. In that case, a sync waits until the queue is empty.
   var cookies: CookieDirectory?
-  var saidNoCookies = false
+  var hasReportedNoCookies = false
   var requests: [SyncRequest] = []
 }
 
