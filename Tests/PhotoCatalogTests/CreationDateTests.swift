@@ -107,7 +107,7 @@ import Testing
     let named = try row("IMG_20230920.jpg", asset: id)
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       try writer.moveFile(named, to: directory, name: Array("beach.jpg".utf8), changesAvailability: false)
-      try writer.bury(named, directoryPath: Array("/photos/".utf8), date: .init(microseconds: 1))
+      try writer.removeWithTombstone(named, directoryPath: Array("/photos/".utf8), date: .init(microseconds: 1))
     }
     let back = try row("beach.jpg", modified: "2024-01-01T00:00:00Z")
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in

@@ -110,7 +110,7 @@ struct RandomCommits {
       // With a tombstone the asset may come back; without one it never does.
       if Bool.random(using: &random) {
         let place = try self.path(of: row, writer)
-        try writer.bury(
+        try writer.removeWithTombstone(
           row, directoryPath: Array(place.prefix(place.count - row.name.count)), date: .init(microseconds: 1))
         buried.append(id)
       } else {
@@ -163,7 +163,8 @@ struct RandomCommits {
   private mutating func deleteAndRestore(_ writer: CatalogWriter) throws {
     guard let id = live.randomElement(using: &random), let row = try writer.file(ofAsset: id) else { return }
     let path = try path(of: row, writer)
-    try writer.bury(row, directoryPath: Array(path.prefix(path.count - row.name.count)), date: .init(microseconds: 1))
+    try writer.removeWithTombstone(
+      row, directoryPath: Array(path.prefix(path.count - row.name.count)), date: .init(microseconds: 1))
     guard let tombstone = try writer.tombstone(of: id) else { return }
     try writer.restore(tombstone, content: content(), file: row, path: path)
   }

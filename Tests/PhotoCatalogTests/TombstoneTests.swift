@@ -27,7 +27,7 @@ import Testing
     let album = try fixture.addAlbum("Best", [id])
     let gone = try fixture.addAlbum("Gone", [id])
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      let keys = try writer.bury(
+      let keys = try writer.removeWithTombstone(
         try #require(try writer.file(ofAsset: id)), directoryPath: Array("/p/".utf8), date: .init(microseconds: 999))
       #expect(keys?.inode == 7 && keys?.fingerprint == .max)
     }
@@ -87,7 +87,7 @@ import Testing
     func comeBack(as name: String) throws -> (unsampled: Int, unhashed: Int) {
       let tombstone = try fixture.catalog.write { (writer: CatalogWriter) throws -> Tombstone in
         let row = try #require(try writer.file(ofAsset: id))
-        try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 1))
+        try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 1))
         return try #require(try writer.tombstone(of: id))
       }
       return try fixture.catalog.write { (writer: CatalogWriter) throws -> (unsampled: Int, unhashed: Int) in

@@ -144,8 +144,8 @@ struct AssetInsertions {
 }
 
 extension AssetInsertions {
-  /// New assets are taken up by their ids (``CatalogWriter/wantProofsOfNewFiles(limit:)``). The id of an asset that is back
-  /// is older.
+  /// Requests a sample of the file of an asset that is back. Files of new assets are found by their ids, which are the highest
+  /// (``CatalogWriter/wantProofsOfNewFiles(limit:)``), but this asset has an older id.
   private static func wantSample(of row: FileRow, _ database: Database) throws {
     let want = try RawStatement(
       database, "UPDATE resource SET proof_state = 1 WHERE directory_id = ? AND name = ? AND proof_state = 0")

@@ -122,7 +122,7 @@ extension Catalog {
       do {
         let temporary = try copy(beside: files.restored, onlyFromWhatIsOpen: true)
         defer { _ = Result { try temporary.remove() } }
-        let aside = try files.nameForStranger(date: date)
+        let aside = try files.nameForOtherFile(date: date)
         var notices: [(message: String, file: String)] = []
         if let aside {
           notices.append(

@@ -212,7 +212,7 @@ extension Catalog {
 
   private func checkJournal(_ report: inout CheckReport) throws {
     guard let journal else { return }
-    let mends = "The next change of a favorite writes it again, and so does a restart of photod."
+    let remedy = "The next change of a favorite writes it again, and so does a restart of photod."
     let findings = try noticing {
       try pool.write { database in
         let writer = CatalogWriter(connection: database, journal: journal)
@@ -221,7 +221,7 @@ extension Catalog {
         report.counts["user data"] = typed.count
         func finding(_ what: String, _ place: String = files.journal) -> CheckReport.Finding {
           journal.mustRewrite = true
-          return .init(.error, what, place: place, remedy: mends)
+          return .init(.error, what, place: place, remedy: remedy)
         }
         guard let contents = try UserDataJournal.read(files.journal, after: 0), !journal.hasLostItsName else {
           return [finding("the journal of user data is gone, or another file is in its place")]

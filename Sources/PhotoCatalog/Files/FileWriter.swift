@@ -271,7 +271,7 @@ extension CatalogWriter {
     return try updateCreationDate(of: row, name: name)
   }
 
-  /// Removes an asset and its files from the catalog without a tombstone (see ``bury(_:directoryPath:date:)``).
+  /// Removes an asset and its files from the catalog without a tombstone (see ``removeWithTombstone(_:directoryPath:date:)``).
   package func deleteAsset(_ id: AssetID) throws {
     let place = try RawStatement(
       database, "SELECT directory_id, name, is_trashed, is_duplicate FROM asset WHERE id = ?")

@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// Which content of a file was read, by its size and time.
+/// The size and time that a file had when its content was read.
 package struct RecordedStat: Hashable, Sendable {
   package let byteCount: Int64
   package let modificationTime: WallTime

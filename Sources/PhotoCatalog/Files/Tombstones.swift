@@ -266,7 +266,7 @@ extension CatalogWriter {
   ///   - date: The time of the deletion.
   /// - Returns: The keys by which its file can be found again, inode and fingerprint. nil if there is no such asset.
   @discardableResult
-  package func bury(
+  package func removeWithTombstone(
     _ row: FileRow, directoryPath: [UInt8], date: WallTime
   ) throws -> (inode: UInt64, fingerprint: UInt64?)? {
     let id = row.assetID
@@ -291,15 +291,15 @@ extension CatalogWriter {
     insert.bind(2, date: date)
     insert.bind(3, text: directoryPath)
     insert.bind(4, age: try libraryAge(at: date))
-    let buried = try insert.firstRow {
+    let found = try insert.firstRow {
       (
         inode: UInt64(bitPattern: insert.int64(0)),
         fingerprint: insert.optionalInt64(1).map(UInt64.init(bitPattern:)), hasAlbums: insert.bool(2),
         hasEdits: insert.bool(3)
       )
     }
-    guard let buried else { return nil }
-    if buried.hasAlbums {
+    guard let found else { return nil }
+    if found.hasAlbums {
       let albums = try RawStatement(
         database,
         "INSERT INTO tombstone_album (asset_id, collection_id, rank, placed) "
@@ -307,12 +307,12 @@ extension CatalogWriter {
       albums.bind(1, id)
       try albums.run()
     }
-    if buried.hasEdits { try buryEdits(of: id) }
+    if found.hasEdits { try keepEditsInTombstone(of: id) }
     // The catalog may hold only the content that the name promises. If the asset is back within this transaction,
     // clients must learn the content that was read from the file.
     if row.readTime == .unknown { record.update(asset: id, [.content, .metadata, .keywords]) }
     try deleteAsset(id)
-    return (buried.inode, buried.fingerprint)
+    return (found.inode, found.fingerprint)
   }
 
   /// Adds the asset of a tombstone again, with its id and all its user data, and removes the tombstone.

@@ -149,7 +149,7 @@ package struct CatalogFiles: Hashable, Sendable {
   /// beside it belong to the open catalog.
   ///
   /// - Returns: The name, or nil if there is no such file.
-  func nameForStranger(date: WallTime) throws -> String? {
+  func nameForOtherFile(date: WallTime) throws -> String? {
     guard try PrivateFile.certainByteCount(catalog) != nil else { return nil }
     return Self.free { "\(stem)-\(Self.text(date))\($0).other.sqlite" }
   }

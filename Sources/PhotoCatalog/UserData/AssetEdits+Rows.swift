@@ -55,7 +55,7 @@ extension CatalogWriter {
   }
 
   /// Keeps the edits of an asset that becomes a tombstone. The tombstone gets the creation date without them.
-  func buryEdits(of id: AssetID) throws {
+  func keepEditsInTombstone(of id: AssetID) throws {
     guard let created = try edited(id)?.file.created else { return }
     let tombstone = try RawStatement(
       database,
@@ -63,8 +63,8 @@ extension CatalogWriter {
     created.bind(to: tombstone, from: 1)
     tombstone.bind(4, id)
     try tombstone.run()
-    let bury = try RawStatement(database, "UPDATE asset_edit SET file = NULL WHERE asset_id = ?")
-    bury.bind(1, id)
-    try bury.run()
+    let update = try RawStatement(database, "UPDATE asset_edit SET file = NULL WHERE asset_id = ?")
+    update.bind(1, id)
+    try update.run()
   }
 }

@@ -1,6 +1,6 @@
 import PhotoModel
 
-/// Everything that a person said about one asset, except the albums that it is in.
+/// All user data of one asset, except the albums that it is in.
 package struct AssetUserData: Hashable, Sendable {
   package var isFavorite: Bool
   package var isHidden: Bool

@@ -19,7 +19,7 @@ extension CatalogWriter {
     try replace(held, by: data, of: id)
   }
 
-  /// Replaces everything that a person said about an asset, except its albums.
+  /// Replaces all user data of an asset, except its albums.
   func setUserData(_ data: AssetUserData, of id: AssetID) throws {
     guard let held = try userData(of: id) else { return }
     try replace(held, by: data, of: id)

@@ -85,7 +85,7 @@ enum VolumeIdentity {
   }
 
   /// Whether the identity itself shows that it is a share's. The identity of a share without a lasting name does not.
-  static func saysShare(_ identity: String) -> Bool {
+  static func namesShare(_ identity: String) -> Bool {
     MountTable.isShare(String(identity.prefix { $0 != ":" }))
   }
 

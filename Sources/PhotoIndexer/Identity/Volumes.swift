@@ -47,5 +47,5 @@ struct Volumes {
     return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: directory.birthTime != .unknown)
   }
 
-  func isShare(_ id: VolumeID) -> Bool { VolumeIdentity.saysShare(identities[id] ?? "") }
+  func isShare(_ id: VolumeID) -> Bool { VolumeIdentity.namesShare(identities[id] ?? "") }
 }

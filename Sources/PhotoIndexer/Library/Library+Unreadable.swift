@@ -33,7 +33,7 @@ extension Library {
   /// - Parameter state: the result of ``unreadableState()`` from just before.
   /// - Complexity: O(n) over the directories and the unreadable files.
   nonisolated package func unreadableEntries(_ state: UnreadableState) throws -> [UnreadableEntry] {
-    let (told, failing) = (state.told, state.failing)
+    let (places, failing) = (state.places, state.failing)
     var entries: [[UInt8]: UnreadableEntry] = [:]
     for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
       entries[asset.path] = UnreadableEntry(
@@ -48,7 +48,7 @@ extension Library {
         kind: .failing, path: failure.path, assetID: assetID, reason: failure.reason,
         since: PhotoDate(failure.since))
     }
-    for place in told {
+    for place in places {
       entries[place.path] = UnreadableEntry(
         kind: .unreadable, path: place.path, assetID: entries[place.path]?.assetID,
         reason: errorText(place.errorNumber), since: PhotoDate(place.since))
@@ -59,13 +59,13 @@ extension Library {
   /// The files and folders that can't be read, as far as the library knows them without its catalog.
   package func unreadableState() -> UnreadableState {
     UnreadableState(
-      told: problems.unreadable.entries,
+      places: problems.unreadable.entries,
       failing: reconciler.retries.failures)
   }
 }
 
 /// Paths that can't be read, as the library knows them without its catalog.
 package struct UnreadableState: Sendable {
-  let told: [UnreadablePaths.Entry]
+  let places: [UnreadablePaths.Entry]
   let failing: [(AssetID, ReadRetry.Failure)]
 }

@@ -235,8 +235,8 @@ extension Reconciler {
     if refreshesOtherNames && fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
   }
 
-  /// The reason for which the content of an asset is compared with deleted photos.
-  enum ContentNews {
+  /// Why the content of an asset is compared with deleted photos.
+  enum ComparisonReason {
     /// The asset was known only by its place until now. If so, its age does not matter.
     case firstReading
     /// Its file has changed.
@@ -250,7 +250,7 @@ extension Reconciler {
   ///
   /// - Returns: whether a deleted asset has replaced this one.
   func becomesFormer(
-    _ assetID: AssetID, _ content: AssetContent, _ file: FileRow, reason: ContentNews, in batch: inout Batch
+    _ assetID: AssetID, _ content: AssetContent, _ file: FileRow, reason: ComparisonReason, in batch: inout Batch
   ) throws -> Bool {
     var row = file
     guard row.marks.fingerprint != nil, let added = try batch.writer.addedDate(of: assetID) else { return false }
@@ -325,14 +325,16 @@ extension Reconciler {
       try takeOver(copy, by: row, in: &batch)
       return false
     }
-    if mayGoOn, let heir = try heir(of: row, in: batch) {
-      guard heir.readTime == .unknown, row.hasIdentity(of: heir.stat) else {
-        try takeOver(heir, by: row, in: &batch)
+    if mayGoOn, let replacement = try replacement(of: row, in: batch) {
+      guard replacement.readTime == .unknown, row.hasIdentity(of: replacement.stat) else {
+        try takeOver(replacement, by: row, in: &batch)
         return false
       }
       // The second name is the photo's own file, so the content that the library has is still right.
-      try erase(heir.assetID, in: &batch)
-      try move(row, to: Place(directoryID: heir.directoryID, name: heir.name), heir.stat, reading: nil, in: &batch)
+      try erase(replacement.assetID, in: &batch)
+      try move(
+        row, to: Place(directoryID: replacement.directoryID, name: replacement.name), replacement.stat, reading: nil,
+        in: &batch)
       return false
     }
     // The second half of an exchange brings back even a provisional asset.
@@ -342,7 +344,7 @@ extension Reconciler {
     }
     var directory = eventPlace(row.directoryID, []).directory
     if directory.last != UInt8(ascii: "/") { directory.append(UInt8(ascii: "/")) }
-    if let keys = try batch.writer.bury(row, directoryPath: directory, date: batch.time) {
+    if let keys = try batch.writer.removeWithTombstone(row, directoryPath: directory, date: batch.time) {
       remembered.noteTombstone(inode: keys.inode, fingerprint: keys.fingerprint)
     }
     noteRemoval(of: row.assetID, in: &batch)

@@ -296,7 +296,7 @@ extension Reconciler {
       return try decideHeldFiles(in: &batch)
     }
     let root = tree.rootID(of: ended.directoryID)
-    held.remove(directory: ended.directoryID, except: ended.told)
+    held.remove(directory: ended.directoryID, except: ended.handled)
     let scan = scans.number(of: root)
     if let scan { scans.update(scan) { $0.listed.insert(ended.directoryID) } }
     let evidence = listings.evidenceOfMissing(in: ended)

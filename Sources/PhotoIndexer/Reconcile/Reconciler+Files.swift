@@ -15,12 +15,12 @@ extension Reconciler {
   func fileFound(_ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch) throws {
     batch.context.evidence = .event
     var row: FileRow?
-    var mustAsk = true
+    var mustLookUp = true
     if let current = listings.current?.directoryID, current == place.directoryID {
       batch.context.evidence = listings.current!.evidence
-      (row, mustAsk) = listings.name(place)
+      (row, mustLookUp) = listings.name(place)
     }
-    if mustAsk { row = try batch.writer.file(place.directoryID, place.name) }
+    if mustLookUp { row = try batch.writer.file(place.directoryID, place.name) }
     if !batch.departing.isEmpty, let departing = batch.departing.removeValue(forKey: place) { row = departing }
     if let row {
       forgetMissing(row.assetID)
@@ -349,7 +349,7 @@ extension Reconciler {
       }
       switch files.lateReads?.progress(of: LateReads.Key(stat, name: row.name)) {
       case .underWay:
-        // The library is told when it has been read.
+        // The library gets a result when the file has been read.
         retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
         continue
       case .noRoom: return

@@ -201,7 +201,7 @@ struct Batch {
   var departing: [Place: FileRow] = [:]
   /// The directories that are being removed now. No file in them can become the file of an asset that leaves.
   var leavingDirectories: Set<DirectoryID> = []
-  /// The news in the records beside changes of the catalog.
+  /// The facts in the records that are not in the catalog, such as events and limits.
   var notes = BatchNotes()
   /// Sync requests whose answer is complete with this batch.
   var synced: [UInt64] = []

@@ -12,7 +12,7 @@ struct NewTop {
 
 /// A root of the library: its state, and the work that it still needs.
 struct Root {
-  /// What is known about a configured root's folder.
+  /// The state of a configured root's folder, as far as photod knows it.
   enum Presence {
     case online
     /// A scan missed so many of its photos that none was removed.

@@ -22,12 +22,12 @@ struct UnreadablePaths {
   private(set) var count = 0
   /// Whether entries have changed since ``settle()``.
   private(set) var hasChanged = false
-  /// The paths that were logged. Each is logged once, and of many only some: the 1st, 10th, 100th, ...
-  private(set) var told: Set<[UInt8]> = []
-  /// How many paths were found when one is logged. After the last, none is logged, and none needs to be remembered.
-  private static let toldCounts = [1, 10, 100, 1_000, mostTold]
-  private static let mostTold = 10_000
-  private var untold: [(path: [UInt8], errorNumber: Int32, count: Int)] = []
+  /// The paths that were found. Only some of them are logged, once each: the 1st, 10th, 100th, ...
+  private(set) var found: Set<[UInt8]> = []
+  /// The numbers of found paths at which one is logged. After the last, none is logged, and none needs to be remembered.
+  private static let loggedCounts = [1, 10, 100, 1_000, mostFound]
+  private static let mostFound = 10_000
+  private var unlogged: [(path: [UInt8], errorNumber: Int32, count: Int)] = []
   /// The paths that could not be read when this was last certain, in order. Shares are not among them.
   private(set) var settled: [Entry] = []
   /// The shares that were left out at that time, by path.
@@ -44,8 +44,8 @@ struct UnreadablePaths {
       names[folder]?[name]?.errorNumber = errorNumber
     }
     hasChanged = true
-    if told.count < Self.mostTold, told.insert(path).inserted, Self.toldCounts.contains(told.count) {
-      untold.append((path, errorNumber, told.count))
+    if found.count < Self.mostFound, found.insert(path).inserted, Self.loggedCounts.contains(found.count) {
+      unlogged.append((path, errorNumber, found.count))
     }
   }
 
@@ -84,8 +84,8 @@ struct UnreadablePaths {
     let sorted = entries.sorted { $0.path.lexicographicallyPrecedes($1.path) }
     settled = sorted.filter { $0.errorNumber != EREMOTE }
     settledShares = sorted.filter { $0.errorNumber == EREMOTE }.map(\.path)
-    defer { untold = [] }
-    return untold
+    defer { unlogged = [] }
+    return unlogged
   }
 
   /// The entry of a path, or of the first folder above it that has one. Complexity: O(length of the path).

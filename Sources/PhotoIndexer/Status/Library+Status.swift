@@ -22,7 +22,7 @@ extension Library {
       status.readers = readers
       status.roots = roots
     }
-    if isTimeToCome { idle.wake() }
+    if hasTimedWork { idle.wake() }
   }
 
   /// The library is not live before this is over.

@@ -53,7 +53,7 @@ package enum OfflineReason: Hashable, Sendable {
   case cannotBeOpened(Int32)
 }
 
-/// Which folder is in a root's place instead of its own.
+/// The kind of folder that is in a root's place instead of its own.
 package enum ForeignFolder: Hashable, Sendable {
   /// A folder of another file system.
   case otherFileSystem

@@ -167,7 +167,7 @@ import Testing
         guard let id = there.randomElement(using: &random), there.count > 4 else { continue }
         try catalog.write { writer in
           let row = try #require(try writer.file(ofAsset: id))
-          try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+          try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
           try writer.append(origin: "watcher", date: .init(microseconds: 2))
         }
         deleted.insert(id)

@@ -171,7 +171,7 @@ import Testing
     let moved = try move([1, 2], before: nil)
     try catalog.write { writer in
       let row = try #require(try writer.file(ofAsset: 2))
-      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
       try writer.append(origin: "watcher", date: .init(microseconds: 2))
     }
     try undo(moved)
@@ -187,7 +187,7 @@ import Testing
     for number in 0..<60 { try catalog.place([AssetID(rawValue: Int64(4 + number % 2))], in: album, before: 2) }
     try catalog.write { writer in
       let row = try #require(try writer.file(ofAsset: 3))
-      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
       try writer.append(origin: "watcher", date: .init(microseconds: 2))
     }
     try catalog.restorePhoto(3)

@@ -176,7 +176,7 @@ import Testing
     } else {
       try catalog.write { writer in
         let row = try #require(try writer.file(ofAsset: 1))
-        try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+        try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
         try writer.append(origin: "watcher", date: .init(microseconds: 2))
       }
     }

@@ -66,7 +66,7 @@ import Testing
     try catalog.write { writer in
       for id: AssetID in [4, 5] {
         let row = try #require(try writer.file(ofAsset: id))
-        try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
+        try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
       }
       try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }

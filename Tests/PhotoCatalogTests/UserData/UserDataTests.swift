@@ -105,7 +105,7 @@ import Testing
     }
     try catalog.write { writer in
       let row = try #require(try writer.file(ofAsset: ids[1]))
-      try writer.bury(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
+      try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 77))
       try writer.append(origin: "watcher", date: .init(microseconds: 1))
     }
     try catalog.close()

@@ -86,7 +86,7 @@ import WatchRecords
       #expect(input.contents.count == 4)
     }
     #expect(asked.withLock { $0 } == [[7]])
-    // Nobody knows this one, and its files are read when the batch is applied.
+    // This directory is unknown, so its files are read when the batch is applied.
     let input = await ahead.read(.batch([Self.found("b.jpg", in: 9, inode: 200)]), asking: known)
     #expect(input.contents.isEmpty && asked.withLock { $0 } == [[7], [9]])
   }

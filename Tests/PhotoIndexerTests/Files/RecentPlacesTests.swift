@@ -37,7 +37,7 @@ import WatchRecords
     #expect(text(&places, 2) == "/p/new/")
   }
 
-  /// photod-watch reports more directories than fit. Those that are in use stay.
+  /// photod-watch reports more directories than fit. The directories that are in use stay.
   @Test func numberOfPlacesIsBounded() {
     var places = RecentPlaces(limit: 10)
     _ = places.note(Self.found(1, in: 0, "/p"))

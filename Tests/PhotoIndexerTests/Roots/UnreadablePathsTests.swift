@@ -51,7 +51,7 @@ import Testing
       paths.remove(in: bytes("/p/\(folder)"))
     }
     #expect(paths.settle().map(\.count) == [1, 10, 100, 1_000, 10_000])
-    #expect(paths.isEmpty && paths.told.count == 10_000)
+    #expect(paths.isEmpty && paths.found.count == 10_000)
   }
 
   @Test func repeatedErrorKeepsItsFirstTime() {

@@ -1,6 +1,6 @@
 import WatchRecords
 
-/// Where a directory of photod-watch is.
+/// The place of a directory that photod-watch has numbered.
 struct DirectoryPlace: Sendable, Hashable {
   let number: DirectoryNumber
   /// 0 for the top of a root.

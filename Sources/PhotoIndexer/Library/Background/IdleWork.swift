@@ -1,9 +1,9 @@
 import PhotoModel
 
-/// The work that waits until nothing changes, and the alarm for all work that no event requests.
+/// The work that waits until nothing changes, and the signal for all work that no event requests.
 struct IdleWork {
-  /// Rises when there is timed work. While there is none, photod does not wake.
-  let alarm = ChangeFeed(sequence: 0)
+  /// Its sequence rises when there is timed work. While there is none, photod does not wake.
+  let wakeFeed = ChangeFeed(sequence: 0)
   /// The time of the last change in any root.
   let lastChange = LastChange()
   /// The scans of roots in which photos are missing.
@@ -11,5 +11,5 @@ struct IdleWork {
   var words = WordIndexing()
 
   /// Wakes the loops that do timed work.
-  func wake() { alarm.publish(alarm.sequence + 1) }
+  func wake() { wakeFeed.publish(wakeFeed.sequence + 1) }
 }

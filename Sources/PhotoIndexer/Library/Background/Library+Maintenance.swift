@@ -18,18 +18,18 @@ extension Library {
     "The catalog can't be written now. `photoctl status` has the reason.")
 
   /// Whether there is work that no event will request.
-  var isTimeToCome: Bool {
+  var hasTimedWork: Bool {
     restart.breakdown != nil || !lateSyncs.isEmpty || !reconciler.retries.isEmpty || idle.words.state == .pending
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
-  /// Looks once a second while there is timed work: files that are read again, roots that are scanned a second time, a
-  /// catalog that failed.
+  /// Does the timed work that is due, once a second while there is any: files that are read again, roots that are scanned a
+  /// second time, a catalog that failed.
   func maintain() async {
     while true {
-      // This comes before the look, so that work that comes up after it wakes the loop again.
-      let rung = idle.alarm.sequence
-      if !isTimeToCome { guard await isWoken(after: rung, within: nil) else { return } }
+      // The sequence is read before the check, so that work that is added after the check wakes the loop again.
+      let sequence = idle.wakeFeed.sequence
+      if !hasTimedWork { guard await isWoken(after: sequence, within: nil) else { return } }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       doWhatIsDue()
       for _ in 1..<WordIndexing.batchesPerSecond where idle.words.state == .pending {
@@ -39,12 +39,14 @@ extension Library {
     }
   }
 
+  /// Returns when the sequence of `IdleWork.wakeFeed` has risen, or when the time is over.
+  ///
   /// - Returns: false when the library ends.
-  nonisolated func isWoken(after rung: Int64, within time: Duration?) async -> Bool {
-    let alarm = await idle.alarm
-    guard let time else { return await alarm.next(after: rung) != nil }
+  nonisolated func isWoken(after sequence: Int64, within time: Duration?) async -> Bool {
+    let feed = await idle.wakeFeed
+    guard let time else { return await feed.next(after: sequence) != nil }
     return await withTaskGroup(of: Bool.self) { group in
-      group.addTask { await alarm.next(after: rung) != nil }
+      group.addTask { await feed.next(after: sequence) != nil }
       group.addTask {
         do { try await self.clock.sleep(for: time) } catch { return false }
         return true
@@ -98,8 +100,8 @@ extension Library {
     try adoptRoots()
     restart.end()
     reconciler.roots.updateAll { $0.isScanAwaited = $0.number != nil }
-    // Replies that came while no batch was applied did not count, so each sync is requested again. Those that wait for
-    // files are among them.
+    // Replies that came while no batch was applied did not count, so each sync is requested again. Syncs that
+    // wait for files are among them.
     lateSyncs = LateSyncs()
     for number in barrier.renumber() { askSync(number) }
     updateState()

@@ -35,11 +35,11 @@ extension Library {
   /// for it.
   func prove() async {
     while true {
-      // This comes before the look, so that work that comes up after it wakes the loop again.
-      let rung = idle.alarm.sequence
+      // The sequence is read before the check, so that work that is added after the check wakes the loop again.
+      let sequence = idle.wakeFeed.sequence
       if !proofs.isDue || proofs.isOnBattery {
         // No event reports that the machine is on mains again.
-        guard await isWoken(after: rung, within: proofs.isDue ? .seconds(60) : nil) else { return }
+        guard await isWoken(after: sequence, within: proofs.isDue ? .seconds(60) : nil) else { return }
       }
       do { try await clock.sleep(for: .seconds(1)) } catch { return }
       await makeProofs()
@@ -87,7 +87,7 @@ extension Library {
         return []
       }
       proofs.isOnBattery = proofs.power.isOnBattery
-      defer { tellProofs() }
+      defer { publishProofs() }
       guard !proofs.isOnBattery else { return [] }
       var passedCount = 0
       // If the limit ends this, the pass is still due, and continues a second later.
@@ -129,13 +129,13 @@ extension Library {
     proofs.hasNewFiles = started.hasNewFiles
     guard let counts = started.counts else { return }
     (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
-    tellProofs()
+    publishProofs()
   }
 
   private func endProofs() {
     proofs.isDue = false
     proofs.requestedRoots = []
-    tellProofs()
+    publishProofs()
   }
 
   /// - Returns: nil if no file is left. No rows, if this turn has passed enough files on drives that are away.
@@ -183,7 +183,7 @@ extension Library {
         proofs.status.unsampledCount = max(0, proofs.status.unsampledCount - 1)
       }
     }
-    tellProofs()
+    publishProofs()
   }
 
   /// Requests samples and hashes for a person, also of files on a network.
@@ -202,7 +202,7 @@ extension Library {
     (proofs.status.unsampledCount, proofs.status.unhashedCount) = counts
   }
 
-  private func tellProofs() {
+  private func publishProofs() {
     proofs.status.paused = proofs.isDue && proofs.isOnBattery ? "the machine runs on battery" : nil
     let status = proofs.status
     statusStore.update { $0.hashing = status }

@@ -1,8 +1,8 @@
 import PhotoCatalog
 import PhotoModel
 
-/// The changes of clients since photod started, oldest first. Those that can't be undone are in it, too, so that no client
-/// takes an older change for the last one.
+/// The changes of clients since photod started, oldest first. Changes that can't be undone are in it, too, so that no
+/// client takes an older change for the last one.
 struct UndoLog {
   /// A call, or several calls of a client that have the same group.
   struct Entry: Sendable {

@@ -123,13 +123,13 @@ extension Reconciler {
     guard try batch.writer.file(target.directoryID, target.name) == nil,
       try sourceOfMove(stat, to: target, reading: reading, in: batch) == nil,
       try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
-      let buried = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
+      let deleted = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
     let (content, file) = read(target, stat, assetID: former.assetID, reading: reading, isSampled: true)
     remembered.noteFile(inode: file.inode)
     batch.noteChange()
     listings.forget(target)
-    try restore(buried, content, file, in: &batch)
+    try restore(deleted, content, file, in: &batch)
     return true
   }
 
@@ -139,20 +139,21 @@ extension Reconciler {
   /// Some programs save by an exchange and then remove the old file. The kernel must report the removal, because a photo
   /// that only a scan misses may be elsewhere. Others move a file by a second name. A scan proves that too: the second
   /// name is the file itself.
-  func heir(of row: FileRow, in batch: Batch) throws -> FileRow? {
+  func replacement(of row: FileRow, in batch: Batch) throws -> FileRow? {
     // The record of the first name was lost before the scan began, however long the scan took.
     let uptime = batch.context.evidence == .scan ? batch.context.scanStart ?? batch.uptime : batch.uptime
     guard let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime),
-      let heir = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      batch.context.evidence == .event || isSameFile(heir, row), !batch.isLeaving(heir), isStillThere(heir, device: nil)
+      let replacement = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
+      batch.context.evidence == .event || isSameFile(replacement, row), !batch.isLeaving(replacement),
+      isStillThere(replacement, device: nil)
     else { return nil }
-    return heir
+    return replacement
   }
 
-  private func isSameFile(_ heir: FileRow, _ row: FileRow) -> Bool {
+  private func isSameFile(_ replacement: FileRow, _ row: FileRow) -> Bool {
     let volumeID = tree.row(row.directoryID).volumeID
-    return row.birthTime != .unknown && row.hasIdentity(of: heir.stat)
-      && tree.row(heir.directoryID).volumeID == volumeID
+    return row.birthTime != .unknown && row.hasIdentity(of: replacement.stat)
+      && tree.row(replacement.directoryID).volumeID == volumeID
       && volumes.hasLastingInodes(volumeID)
   }
 }

@@ -86,9 +86,9 @@ extension Reconciler {
   /// user data.
   func endSaved(_ source: FileRow, in batch: inout Batch) throws {
     guard var former = remembered.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
-    try batch.writer.bury(source, directoryPath: [], date: batch.time)
-    if let buried = try batch.writer.tombstone(of: source.assetID) {
-      (former.data, former.albums) = (buried.data, buried.albums)
+    try batch.writer.removeWithTombstone(source, directoryPath: [], date: batch.time)
+    if let deleted = try batch.writer.tombstone(of: source.assetID) {
+      (former.data, former.albums) = (deleted.data, deleted.albums)
     }
     try batch.writer.insertTombstone(former)
     remembered.noteTombstone(

@@ -8,9 +8,9 @@ struct CatalogListing {
   let evidence: Evidence
   /// Files of the catalog that the listing has not named yet.
   private(set) var unnamed: [[UInt8]: FileRow]
-  /// Names for which `unnamed` is no longer valid: they were named, or another record changed them. For these the
-  /// catalog is asked.
-  private(set) var told: Set<[UInt8]> = []
+  /// Names that the listing has named, or that another record has changed. `unnamed` is no longer valid for them, so they
+  /// are looked up in the catalog.
+  private(set) var handled: Set<[UInt8]> = []
 
   init(directoryID: DirectoryID, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
     self.directoryID = directoryID
@@ -19,21 +19,21 @@ struct CatalogListing {
   }
 
   /// Whether the catalog may hold a file of this name here.
-  func mayKnow(_ name: [UInt8]) -> Bool { unnamed[name] != nil || told.contains(name) }
+  func mayKnow(_ name: [UInt8]) -> Bool { unnamed[name] != nil || handled.contains(name) }
 
   /// Takes a file that the listing names.
   ///
-  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the catalog must be asked
-  ///   again.
-  fileprivate mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustAsk: Bool) {
-    guard told.insert(name).inserted else { return (nil, true) }
+  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the file must be looked up in the
+  ///   catalog again.
+  fileprivate mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustLookUp: Bool) {
+    guard handled.insert(name).inserted else { return (nil, true) }
     return (unnamed.removeValue(forKey: name), false)
   }
 
   /// Removes a place, because something other than this listing changed the file there.
   fileprivate mutating func forget(_ place: Place) {
     guard place.directoryID == directoryID else { return }
-    told.insert(place.name)
+    handled.insert(place.name)
     unnamed[place.name] = nil
   }
 }
@@ -74,7 +74,7 @@ struct Listings {
   }
 
   /// Takes a file of the listed directory. The place must be in that directory.
-  mutating func name(_ place: Place) -> (row: FileRow?, mustAsk: Bool) { current!.name(place.name) }
+  mutating func name(_ place: Place) -> (row: FileRow?, mustLookUp: Bool) { current!.name(place.name) }
 
   mutating func end() -> CatalogListing? {
     defer { current = nil }

@@ -94,12 +94,12 @@ extension Reconciler {
   func scanStarted(root: UInt16, request: UInt32, reason: ScanReason, in batch: Batch) {
     guard let rootID = roots.id(ofNumber: root) else { return }
     let part = reason == .rescan ? requests.part(of: request) : nil
-    let isOwed = roots[rootID]?.isBlind == true
+    let mayHaveLostFiles = roots[rootID]?.isBlind == true
     if part == nil { roots[rootID]?.isBlind = false }
     scans.begin(
       CatalogScan(
         root: root, rootID: rootID, request: request, start: batch.uptime, partOf: part,
-        findsWhatWasLost: isOwed || reason != .rescan))
+        findsWhatWasLost: mayHaveLostFiles || reason != .rescan))
   }
 
   func scanEnded(root: UInt16, request: UInt32, complete: Bool, in batch: inout Batch) throws {
