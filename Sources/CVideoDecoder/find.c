@@ -108,7 +108,7 @@ static int seek(struct videodecoder *video, int64_t time) {
 }
 
 /// AVI has no times for display. FFmpeg gives frames the times at which they are decoded, so all of them are late if they
-/// are decoded in another order. The first frame tells by how much.
+/// are decoded in another order. The first frame shows by how much.
 static void measure_delay(struct videodecoder *video) {
   if (strcmp(video->format->iformat->name, "avi") != 0 || video->delay) return;
   video->time = -frame_time(video);

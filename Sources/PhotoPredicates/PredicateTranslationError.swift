@@ -4,7 +4,7 @@ public struct PredicateTranslationError: Error, Hashable, Sendable, CustomString
   public let expression: String
   /// The reason, without the expression.
   public let reason: String
-  /// What to do instead, as a sentence.
+  /// A sentence that says how to write the expression instead.
   public let remedy: String
 
   /// The expression, the reason and the remedy, for a person.

@@ -29,7 +29,7 @@ struct PictureCommand {
     }
     let child = try start(socket: pair[1])
     close(pair[1])
-    let (failure, bytes) = try converse(pair[0], descriptor)
+    let (failure, bytes) = try requestPicture(pair[0], descriptor)
     close(pair[0])
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -68,7 +68,9 @@ struct PictureCommand {
 
   /// Sends the request, and reads its answer.
   /// - Returns: the reason why there is no picture, or its bytes.
-  private func converse(_ socket: Int32, _ descriptor: Int32) throws(StartError) -> (failure: String?, bytes: [UInt8]) {
+  private func requestPicture(_ socket: Int32, _ descriptor: Int32) throws(StartError) -> (
+    failure: String?, bytes: [UInt8]
+  ) {
     let name = Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed())
     let frame = size.map { PictureFrame(width: $0, height: $0) }
     let request = PictureRequest(

@@ -18,7 +18,7 @@ package struct PixelSize: Equatable {
   /// The size after a rotation by this EXIF orientation. It is also the size before.
   package func rotated(_ orientation: Int) -> PixelSize { orientation > 4 ? PixelSize(height, width) : self }
 
-  /// The size at which an upright picture of this size is shown. Nothing is enlarged.
+  /// The size at which an upright picture of this size is shown. A smaller picture keeps its size.
   package func scaled(to frame: PictureFrame?) -> PixelSize {
     guard let frame else { return self }
     let (across, down) = (Double(frame.width) / Double(width), Double(frame.height) / Double(height))

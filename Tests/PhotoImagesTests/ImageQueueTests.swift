@@ -130,7 +130,7 @@ struct ImageQueueTests {
     sets.addSession(1, client: ImageClient(process: "a"))
     var members: Set<CachingSets.Member> = []
     var pending: Set<CachingSets.Member> = []
-    /// Those of `pending` that had no turn.
+    /// The members of `pending` that had no turn.
     var postponed: Set<CachingSets.Member> = []
     let wants = [128, 256].map {
       CachingSets.Want(frame: ImageFrame(width: $0, height: $0), contentMode: .aspectFit)

@@ -217,7 +217,7 @@ struct PictureStoreTests {
       for id in Int64(1)...5 { _ = try await fixture.picture(id, in: session, as: id) }
       fixture.engine.shutDown()
     }
-    // What a killed photod leaves behind, and what is not photod's.
+    // Files that a killed photod leaves behind, and files of other programs.
     let cache = folder.path + "/pictures"
     write(Data(count: 9), to: cache + "/temporary/dead-1")
     write(Data(count: 9), to: cache + "/01/note.txt")

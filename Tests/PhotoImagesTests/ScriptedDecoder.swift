@@ -25,7 +25,7 @@ extension PictureProgram {
 /// | `short` | the picture is cut off |
 /// | `refuse` | the file is refused as damaged |
 ///
-/// Of other files it makes a picture of 60 × 40 pixels.
+/// For other files, it makes a picture of 60 × 40 pixels.
 enum ScriptedDecoder {
   static let hasPython = access("/usr/bin/python3", X_OK) == 0
 

@@ -136,7 +136,7 @@ struct TranslationTests {
     #expect(Matcher.keys.filter { !words.contains($0) } == [])
   }
 
-  /// What photod can't evaluate is an error that has the expression of the call.
+  /// If photod can't evaluate an expression, the error names it as it is in the call.
   @Test func theErrorNamesTheExpression() throws {
     let cases: [(Predicate<Asset>, String)] = [
       (#Predicate { $0.isFavorite && $0.title == $0.caption }, "$0.title == $0.caption"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import photoctl
 
-/// What a terminal answers, and when pictures may be made.
+/// The answers of terminals, and the times at which pictures may be made.
 struct PictureTests {
   private func graphics(_ answer: String) -> TerminalGraphics { TerminalGraphics(answer: Array(answer.utf8)) }
 

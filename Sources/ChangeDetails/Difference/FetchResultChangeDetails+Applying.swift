@@ -139,7 +139,7 @@ extension FetchResultChangeDetails {
       insertedIDs = details.insertedIDs[...]
     }
 
-    /// What fills this slot. Each slot must be asked for once.
+    /// The item that fills this slot. It must be called once for each slot, in ascending order.
     mutating func next(at position: Int) -> Arrival {
       if let move = moves.first, move.toAfter == position {
         moves.removeFirst()

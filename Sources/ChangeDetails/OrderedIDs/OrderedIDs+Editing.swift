@@ -31,7 +31,7 @@ extension OrderedIDs {
 
   /// Repairs a child that has become too small with the help of a neighbour. It joins both if they hold little, or else
   /// evens them out.
-  static func mend(_ children: inout [Subtree], _ small: Int, _ shape: Shape, _ numbering: inout Numbering) {
+  static func rebalance(_ children: inout [Subtree], _ small: Int, _ shape: Shape, _ numbering: inout Numbering) {
     let isLeaf = children[small].node.isLeaf
     guard children.count > 1, children[small].node.size < shape.least(isLeaf: isLeaf) else { return }
     let left = small > 0 ? small - 1 : small
@@ -100,7 +100,7 @@ extension OrderedIDs.Subtree {
     } else {
       let (index, offset) = node.child(holding: position)
       node.children[index].remove(at: offset, shape, &numbering)
-      OrderedIDs.mend(&node.children, index, shape, &numbering)
+      OrderedIDs.rebalance(&node.children, index, shape, &numbering)
     }
     refresh()
   }

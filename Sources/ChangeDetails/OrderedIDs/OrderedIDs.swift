@@ -21,7 +21,7 @@ package struct OrderedIDs: Sendable {
   package init() { self.init(shape: .usual) }
 
   init(shape: Shape) {
-    precondition(shape.leaf >= 4 && shape.inner >= 8, "nodes too small to be mended")
+    precondition(shape.leaf >= 4 && shape.inner >= 8, "nodes too small to be rebalanced")
     self.shape = shape
     numbering = Numbering()
     root = Subtree(Node(number: numbering.take()))
@@ -97,7 +97,7 @@ package struct OrderedIDs: Sendable {
         Subtree(Node(number: numbering.take(), ids: Array(ids[start..<end]), keys: Array(keys[start..<end]))))
     }
     numbering.leafOf = leafOf(leaves, count: ids.count)
-    if leaves.count > 1 { mend(&leaves, leaves.count - 1, shape, &numbering) }
+    if leaves.count > 1 { rebalance(&leaves, leaves.count - 1, shape, &numbering) }
     return leaves
   }
 
@@ -133,7 +133,7 @@ package struct OrderedIDs: Sendable {
         start = end
       }
       nodes = []
-      if above.count > 1 { mend(&above, above.count - 1, shape, &numbering) }
+      if above.count > 1 { rebalance(&above, above.count - 1, shape, &numbering) }
       nodes = above
     }
     return nodes[0]

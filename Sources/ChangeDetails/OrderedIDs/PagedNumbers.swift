@@ -45,7 +45,7 @@ package struct PagedNumbers: Sendable {
 
   package init() {}
 
-  /// Creates a sparse array with the same number at each index.
+  /// Creates a sparse array from an array. Each index keeps its number.
   init(_ numbers: [UInt32]) {
     let size = 1 << Self.numberBits
     for start in stride(from: 0, to: numbers.count, by: size) {

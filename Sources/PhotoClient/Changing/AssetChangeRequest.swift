@@ -3,7 +3,7 @@ import PhotoModel
 
 /// An edit of assets, as PhotoKit's `PHAssetChangeRequest`. A property that is not set stays as it is.
 ///
-/// Edits are kept beside what the files say. No file is changed.
+/// Edits are kept beside the values of the files. No file is changed.
 public struct AssetChangeRequest: Hashable, Sendable {
   /// The assets that are edited alike.
   public let ids: [AssetID]

@@ -52,7 +52,7 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case noSuchResource(message: String)
   /// The file of an asset can't be opened or read.
   case resourceUnavailable(path: String, message: String)
-  /// The file of an asset has changed. What was read of it must be discarded.
+  /// The file of an asset has changed. The parts that were read must be discarded.
   case resourceChanged(message: String)
 
   /// This daemon has no such parameter, or the value is out of bounds.

@@ -262,7 +262,7 @@ final class ImageSessionConnection: Sendable {
 
   /// Opens a session, unless one is open.
   ///
-  /// - Returns: nil if the manager was closed meanwhile, or nothing is wanted any more.
+  /// - Returns: nil if the manager was closed meanwhile, or if no request or caching set needs a session any more.
   private func openSession() async throws -> Session? {
     let (open, closeCount) = state.withLock { ($0.session, $0.closeCount) }
     if let open { return open }

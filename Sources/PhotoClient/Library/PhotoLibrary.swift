@@ -250,7 +250,7 @@ public final class PhotoLibrary: Sendable {
       returning: ChangeResult.self)
   }
 
-  /// The last changes since the daemon started, newest first. Those without a problem can be undone.
+  /// The last changes since the daemon started, newest first. A change without a problem can be undone.
   ///
   /// - Parameter origin: only the changes with this origin, such as `client:my-gallery`.
   public func undoableChanges(origin: String? = nil) async throws -> [UndoableChange] {

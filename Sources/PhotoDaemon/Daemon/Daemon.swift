@@ -62,12 +62,12 @@ package enum Daemon {
         isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
       let deadline = Deadline {
         // The message is logged on another thread, because the stop may hang at a log that is not read.
-        let isSaid = DispatchSemaphore(value: 0)
+        let isLogged = DispatchSemaphore(value: 0)
         DispatchQueue(label: "cut-off").async {
           logger.error("stop cut off", metadata: ["after": "\(stopTime)"])
-          isSaid.signal()
+          isLogged.signal()
         }
-        _ = isSaid.wait(timeout: .now() + .milliseconds(100))
+        _ = isLogged.wait(timeout: .now() + .milliseconds(100))
         cutOff()
       }
       // The group would log every step at debug, and would repeat the errors that are logged here.

@@ -44,8 +44,8 @@ actor DaemonLife: Service {
   private let notifier: ServiceNotifier
   /// Nil without a watchdog.
   private let ping: WatchdogPing?
-  private var owed: OwedMessages {
-    didSet { if !owed.areNone { refusal.yield() } }
+  private var unsent: UnsentMessages {
+    didSet { if !unsent.areNone { refusal.yield() } }
   }
   /// Yields an element after the manager refused a message.
   private let refusals: AsyncStream<Void>
@@ -75,7 +75,7 @@ actor DaemonLife: Service {
     self.hangups = hangups
     self.logger = logger
     notifier = ServiceNotifier(environment)
-    owed = OwedMessages(notifier, logger)
+    unsent = UnsentMessages(notifier, logger)
     (refusals, refusal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     ping = WatchdogPing(notifier)
   }
@@ -128,14 +128,14 @@ actor DaemonLife: Service {
           .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
       }
       // The socket was listening before the library was opened, so clients that connect now wait in its queue.
-      owed.ready(status: isDegraded ? "degraded" : "opening")
+      unsent.ready(status: isDegraded ? "degraded" : "opening")
       // A library that is closed to be opened again must prove that it is alive until it has ended. Otherwise photod
       // would send pings for ever while that library hangs.
       if !isStopping { ping?.use(.library(library)) }
       defer { ping?.use(.none) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-          for await line in library.statusLines { await self.tell(line) }
+          for await line in library.statusLines { await self.send(line) }
         }
         group.addTask { for await reason in library.reopenReasons { await self.reopen(reason) } }
         group.addTask { await self.retry() }
@@ -150,8 +150,8 @@ actor DaemonLife: Service {
     }
   }
 
-  private func tell(_ status: String) {
-    if !isStopping { owed.tell(status) }
+  private func send(_ status: String) {
+    if !isStopping { unsent.send(status) }
   }
 
   /// - Returns: Nil if photod was asked to stop meanwhile.
@@ -225,7 +225,7 @@ actor DaemonLife: Service {
     }
     logger.notice("upgrading the catalog")
     // The manager's time limit for a start would be too short for an upgrade.
-    owed.ready(status: "opening")
+    unsent.ready(status: "opening")
     let standIn = parts.openStandIn(progress, logger)
     await withTaskGroup(of: Void.self) { [logger] group in
       group.addTask {
@@ -235,7 +235,7 @@ actor DaemonLife: Service {
       }
       while let next = await progress.feed.next(after: version) {
         version = next
-        if let done = progress.status.progress { tell("opening: \(done.done) of \(done.total ?? 0) \(done.phase)") }
+        if let done = progress.status.progress { send("opening: \(done.done) of \(done.total ?? 0) \(done.phase)") }
         do { try await Task.sleep(for: .milliseconds(250)) } catch { break }
       }
       standIn.announceReopening()
@@ -250,7 +250,7 @@ actor DaemonLife: Service {
     logger.notice("reopening the library", metadata: ["reason": "\(reason)"])
     next = .success(configuration)
     reopenReason = reason
-    owed.reloading()
+    unsent.reloading()
     state = .opening(reloadAsked: false)
     library.announceReopening()
     // A client that asked for this, by a restore, gets its reply first.
@@ -270,7 +270,7 @@ actor DaemonLife: Service {
         }
         opened = library
         logger.notice("library opened")
-        owed.reloading()
+        unsent.reloading()
         state = .opening(reloadAsked: false)
         degraded.announceReopening()
         await degraded.stop()
@@ -288,15 +288,15 @@ actor DaemonLife: Service {
     case .stopping: return
     case .opening: state = .opening(reloadAsked: true)
     case .serving(let library, let current):
-      owed.reloading()
+      unsent.reloading()
       await reload(library, from: current)
       // If the library was closed meanwhile, photod is ready again when the next one is open.
-      if case .serving = state { owed.ready() }
+      if case .serving = state { unsent.ready() }
     case .degraded(let library, _):
       do {
         next = .success(try Configuration.load(options: options, environment: environment))
         logger.notice("configuration corrected")
-        owed.reloading()
+        unsent.reloading()
         state = .opening(reloadAsked: false)
         library.announceReopening()
         await library.stop()
@@ -345,7 +345,7 @@ actor DaemonLife: Service {
   private func stop() async {
     let previous = state
     state = .stopping
-    owed.forget()
+    unsent.forget()
     notifier.stopping(status: "stopping")
     logger.debug("stopping")
     switch previous {
@@ -357,10 +357,10 @@ actor DaemonLife: Service {
   /// Sends the messages that a busy manager refused, once a second, until it takes them.
   private func sendRefusedMessages() async {
     for await _ in refusals {
-      while !owed.areNone {
+      while !unsent.areNone {
         // The sleep is cancelled when the daemon ends.
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
-        owed.sendAgain()
+        unsent.sendAgain()
       }
     }
   }
@@ -396,7 +396,7 @@ actor DaemonLife: Service {
     case .leave:
       logger.notice("ending for the new program")
       state = .stopping
-      owed.forget()
+      unsent.forget()
       notifier.stopping(status: "ending for the new program")
       await library.drain()
       await library.stop()

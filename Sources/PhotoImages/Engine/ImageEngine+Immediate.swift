@@ -150,7 +150,7 @@ extension ImageEngine {
     if let found = store.find(plan.key(plan.work.target)) {
       if plan.work.target.isMet(by: found.header.size, options) { return found }
       store.unpin(found.key, wasSent: false)
-      // The picture tells the aspect ratio, so the next size is the right one.
+      // The picture shows the aspect ratio, so the next size is the right one.
       let larger = PictureTarget(options, pixelSize: found.header.size)
       if larger != plan.work.target { return store.find(plan.key(larger)) }
     }

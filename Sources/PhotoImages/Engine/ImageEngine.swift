@@ -256,7 +256,7 @@ package final class ImageEngine: Sendable {
     sharedThumbnails?.shutDown()
     immediateThreads.end(within: .seconds(1))
     renderingThreads.end(within: .seconds(1))
-    store.removeDoomed()
+    store.finishRemovals()
   }
 
   func wakeAll() {

@@ -56,7 +56,7 @@ package struct Picture: Sendable {
   }
 }
 
-/// The errors of calls that name a session. Those of `org.photod.images` have the same names.
+/// The errors of calls that name a session. The errors of `org.photod.images` have the same names.
 package enum ImageRequestError: Error, Hashable, Sendable {
   case noSuchSession
   case noSuchImage

@@ -1,5 +1,5 @@
-/// The assets that could not be read from the catalog. They are settled again after a pause, because a hidden photo would keep
-/// its thumbnails otherwise.
+/// The assets whose thumbnails could not be brought up to date, because the catalog could not be read. They are tried again
+/// after a pause. Otherwise a hidden photo would keep its thumbnails.
 ///
 /// The pause doubles while reading fails, and no more assets are remembered than the queue holds. So a catalog that can't be
 /// read costs little.
@@ -25,7 +25,7 @@ struct SettleRetries: Sendable {
   /// An asset was read, so the next pause is short.
   mutating func succeeded() { pause = Self.shortestPause }
 
-  /// The assets to settle, once their pause is over. They are not remembered any longer.
+  /// The assets to try again, once their pause is over. They are not remembered any longer.
   mutating func take(now: UInt32) -> Set<Int64>? {
     guard let time, time <= now else { return nil }
     self.time = nil

@@ -38,14 +38,14 @@ final class PictureStore: Sendable {
     /// The results that name a picture and wait for being sent.
     var pins: [PictureKey: Int] = [:]
     /// Pictures that were removed, but must stay readable for a while.
-    var doomed: [PictureKey: PictureIndex.Entry] = [:]
-    var doomedBytes: Int64 = 0
+    var pendingRemovals: [PictureKey: PictureIndex.Entry] = [:]
+    var pendingRemovalBytes: Int64 = 0
     /// The folders that were read.
     var isScanned = [Bool](repeating: false, count: 256)
     var temporaryCount = 0
     var isTidyScheduled = false
 
-    var byteCount: Int64 { index.byteCount + doomedBytes }
+    var byteCount: Int64 { index.byteCount + pendingRemovalBytes }
   }
 
   private let directory: String
@@ -140,8 +140,8 @@ final class PictureStore: Sendable {
         state.index.set(entry)
         return isOld ? path(of: entry) : nil
       }
-      state.doomed[key]?.lastUse = now
-      state.doomed[key]?.wasSent = true
+      state.pendingRemovals[key]?.lastUse = now
+      state.pendingRemovals[key]?.wasSent = true
       return nil
     }
     guard let touched else { return }
@@ -162,7 +162,9 @@ final class PictureStore: Sendable {
       let number = move(temporary, to: path(of: entry))
       guard number == 0 else { return number }
       if let former = state.index[key], former.isPNG != entry.isPNG { unlink(path(of: former)) }
-      if let doomed = state.doomed.removeValue(forKey: key) { state.doomedBytes -= Int64(doomed.byteCount) }
+      if let removed = state.pendingRemovals.removeValue(forKey: key) {
+        state.pendingRemovalBytes -= Int64(removed.byteCount)
+      }
       state.index.set(entry)
       state.pins[key, default: 0] += 1
       for stale in state.index.entries(of: key.assetID) where stale.key.revision != key.revision {
@@ -264,24 +266,24 @@ final class PictureStore: Sendable {
   func tidy() {
     let now = clock.seconds()
     state.withLock { state in
-      for (key, entry) in state.doomed where state.pins[key] == nil && !Self.isPromised(entry, now) {
-        state.doomed[key] = nil
-        state.doomedBytes -= Int64(entry.byteCount)
+      for (key, entry) in state.pendingRemovals where state.pins[key] == nil && !Self.isPromised(entry, now) {
+        state.pendingRemovals[key] = nil
+        state.pendingRemovalBytes -= Int64(entry.byteCount)
         unlink(path(of: entry))
       }
       let maximum = state.maximumBytes
       if state.byteCount > maximum { evict(&state, downTo: maximum - maximum / 64) }
-      if !state.doomed.isEmpty || state.byteCount > maximum { scheduleTidy(&state) }
+      if !state.pendingRemovals.isEmpty || state.byteCount > maximum { scheduleTidy(&state) }
     }
   }
 
-  /// Removes the pictures that stay only because their path was sent a moment ago. photod ends, so that promise ends too.
+  /// Removes the files of pictures that stay only because their path was sent a moment ago. photod ends, so that promise ends too.
   /// Without this, the next photod would keep the pictures of deleted assets.
-  func removeDoomed() {
+  func finishRemovals() {
     state.withLock { state in
-      for entry in state.doomed.values { unlink(path(of: entry)) }
-      state.doomed = [:]
-      state.doomedBytes = 0
+      for entry in state.pendingRemovals.values { unlink(path(of: entry)) }
+      state.pendingRemovals = [:]
+      state.pendingRemovalBytes = 0
     }
   }
 
@@ -324,8 +326,8 @@ final class PictureStore: Sendable {
   private func drop(_ key: PictureKey, _ state: inout State) {
     guard let entry = state.index.remove(key) else { return }
     if state.pins[key] != nil || Self.isPromised(entry, clock.seconds()) {
-      state.doomed[key] = entry
-      state.doomedBytes += Int64(entry.byteCount)
+      state.pendingRemovals[key] = entry
+      state.pendingRemovalBytes += Int64(entry.byteCount)
       scheduleTidy(&state)
     } else {
       unlink(path(of: entry))
@@ -360,7 +362,7 @@ final class PictureStore: Sendable {
 
   /// Adds a picture to the index whose folder was not read yet.
   private func lookOnDisk(_ key: PictureKey, _ state: inout State) {
-    guard !state.isScanned[PictureKey.folderIndex(of: key.assetID)], state.doomed[key] == nil else { return }
+    guard !state.isScanned[PictureKey.folderIndex(of: key.assetID)], state.pendingRemovals[key] == nil else { return }
     for isPNG in [false, true] {
       var status = stat()
       guard lstat("\(directory)/\(key.name(isPNG: isPNG))", &status) == 0 else { continue }
@@ -387,7 +389,9 @@ final class PictureStore: Sendable {
           status.st_mode & S_IFMT == S_IFREG
         else { continue }
         state.withLock { state in
-          if state.index[key] == nil, state.doomed[key] == nil { state.index.set(Self.entry(key, isPNG, status)) }
+          if state.index[key] == nil, state.pendingRemovals[key] == nil {
+            state.index.set(Self.entry(key, isPNG, status))
+          }
         }
       }
       state.withLock { $0.isScanned[folder] = true }

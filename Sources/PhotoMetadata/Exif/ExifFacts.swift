@@ -53,7 +53,7 @@ struct ExifFacts {
     title = main.bytes(0x9C9B).flatMap { ExifText.decodeUTF16($0) }
     caption = Self.caption(main, camera)
     keywords = Self.keywords(main)
-    isScreenshot = Self.saysScreenshot(exif.bytes(0x9286)) || Self.saysScreenshot(main.bytes(0x9286))
+    isScreenshot = Self.namesScreenshot(exif.bytes(0x9286)) || Self.namesScreenshot(main.bytes(0x9286))
   }
 
   // MARK: - Camera
@@ -199,7 +199,7 @@ struct ExifFacts {
   }
 
   /// Whether a UserComment is "Screenshot", as Apple's systems write it. Its first 8 bytes name its encoding.
-  private static func saysScreenshot(_ comment: UnsafeRawBufferPointer?) -> Bool {
+  private static func namesScreenshot(_ comment: UnsafeRawBufferPointer?) -> Bool {
     guard let comment, comment.count >= 18, comment.count <= 64 else { return false }
     var letters = comment.dropFirst(8).filter { $0 != 0 }
     while letters.last == 0x20 { letters.removeLast() }

@@ -4,13 +4,13 @@ import PhotoModel
 /// GPSDateStamp).
 ///
 /// Offsets are multiples of 15 minutes from −12 to +14 hours. A receiver often repeats its last fix. So the difference
-/// counts only if it is at most two minutes away from such an offset. Equal times tell nothing, because some cameras
+/// counts only if it is at most two minutes away from such an offset. Equal times prove nothing, because some cameras
 /// write their own clock as GPS time.
 enum GPSTime {
   private static let quarter: Int64 = 15 * 60_000_000
   private static let tolerance: Int64 = 2 * 60_000_000
 
-  /// The date with its offset, if the camera wrote none and the GPS time tells it.
+  /// The date with its offset, if the camera wrote none and the GPS time shows it.
   static func zoned(_ date: PhotoDate, _ gps: ExifEntries) -> PhotoDate {
     guard date.offsetMinutes == nil, let utc = instant(gps) else { return date }
     let difference = date.microseconds - utc

@@ -16,7 +16,7 @@ extension MediaReader {
     readVideo(stream.header, into: &facts)
   }
 
-  /// A file with sound only is no video.
+  /// Reads a video. If it has only sound, its media type is audio.
   func readVideo(_ header: VideoHeader, into facts: inout MediaFacts) {
     var exif = exif(header.exif) ?? ExifFacts()
     var listed = ExifFacts()

@@ -43,7 +43,7 @@ extension LibraryService {
     }
   }
 
-  /// The queries of smart albums are compiled in the transaction, where all else waits for them.
+  /// Bounds the queries of smart albums. They are compiled in the transaction, and all other work of the library waits for it.
   private static func checkQuerySize(of requests: [ChangeRequest]) throws {
     var byteCount = 0
     for (index, request) in requests.enumerated() {
@@ -62,7 +62,7 @@ extension LibraryService {
     }
   }
 
-  /// The texts of edits are stored for each asset, in the transaction.
+  /// Bounds the texts of edits. They are stored for each asset, in the transaction.
   private static func checkTextSize(of requests: [ChangeRequest]) throws {
     var byteCount = 0
     for (index, request) in requests.enumerated() {

@@ -71,7 +71,7 @@ package final class ConnectionRegistry: Sendable {
     }
   }
 
-  // MARK: Read by Clients
+  // MARK: Read by the method Clients
 
   struct Entry: Sendable {
     let connection: VarlinkConnection

@@ -1,4 +1,4 @@
-/// The beginning of a predicate, up to the cursor of a person who types it, and what can follow there.
+/// The beginning of a predicate, up to the cursor of a person who types it, and the words that can follow there.
 ///
 /// ```swift
 /// let beginning = PredicateBeginning("rating > 3 AND camera.model == 'NI")

@@ -281,7 +281,7 @@ private final class MessageHandler: ChannelDuplexHandler {
       }
       byteCount += frame.byteCount
       isPaused = !sink.receive(frame)
-      if frame == .hopeless {
+      if frame == .unrecoverable {
         context?.close(promise: nil)
         return
       }

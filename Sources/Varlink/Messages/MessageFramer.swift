@@ -11,7 +11,7 @@ import NIOCore
 /// Cuts a byte stream into messages at the NULs. It is a pure state machine, and the channel's handler feeds it.
 ///
 /// A message that is too long is not kept. Its bytes are dropped up to its NUL, and `.tooLarge` replaces it, so that
-/// its sender gets an error. If the message exceeds four times the limit, `.hopeless` ends the stream without an error
+/// its sender gets an error. If the message exceeds four times the limit, `.unrecoverable` ends the stream without an error
 /// reply.
 ///
 /// Nothing that is kept refers to more memory than its own bytes need. Otherwise a message of one byte could hold the
@@ -22,7 +22,7 @@ struct MessageFramer {
     case message(ByteBuffer)
     case tooLarge
     /// The rest of the stream can't be read as messages.
-    case hopeless
+    case unrecoverable
   }
 
   let maximumMessageBytes: Int
@@ -31,7 +31,7 @@ struct MessageFramer {
   private var scanned = 0
   /// How many bytes of a message that is too large were dropped so far; nil if there is no such message.
   private var discarded: Int?
-  /// `.hopeless` was handed out. Nothing follows it.
+  /// `.unrecoverable` was handed out. Nothing follows it.
   private var hasGivenUp = false
 
   /// The bytes of an incomplete message.
@@ -71,7 +71,7 @@ struct MessageFramer {
       discarded = end == nil ? count : nil
       if count > 4 * maximumMessageBytes {
         (hasGivenUp, pending) = (true, ByteBuffer())
-        return .hopeless
+        return .unrecoverable
       }
       return end == nil ? nil : .tooLarge
     }

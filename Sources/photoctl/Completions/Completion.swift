@@ -59,8 +59,8 @@ enum Completion {
     case .folders: return "folders\n"
     case .words(let words, let endsWord):
       // Each candidate is one line, so one that contains a line break is left out.
-      let sayable = words.filter { $0.text.unicodeScalars.allSatisfy(Printable.isPlain) }
-      return ([endsWord ? "words" : "words nospace"] + lines(sayable)).joined(separator: "\n") + "\n"
+      let printable = words.filter { $0.text.unicodeScalars.allSatisfy(Printable.isPlain) }
+      return ([endsWord ? "words" : "words nospace"] + lines(printable)).joined(separator: "\n") + "\n"
     }
   }
 }

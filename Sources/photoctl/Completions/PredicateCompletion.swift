@@ -134,7 +134,7 @@ extension PredicateKey.ValueType {
     }
   }
 
-  /// Whether a value of this type can be absent, so that a comparison with nil tells something.
+  /// Whether a value of this type can be absent, so that a comparison with nil is useful.
   fileprivate var mayBeNil: Bool {
     switch self {
     case .integer, .real, .string, .mediaSubtype, .place: true

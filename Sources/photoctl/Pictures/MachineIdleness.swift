@@ -4,7 +4,7 @@
   import Musl
 #endif
 
-/// Whether the machine has time for work that nobody waits for.
+/// Whether the machine has time for work whose result no program waits for.
 struct MachineIdleness: Sendable {
   /// Tests use files of their own.
   var pressure = "/proc/pressure/cpu"

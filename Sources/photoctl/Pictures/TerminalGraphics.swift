@@ -4,7 +4,7 @@
   import Musl
 #endif
 
-/// How a terminal shows pictures, by its own answer. The variable TERM says nothing about it.
+/// How a terminal shows pictures, by its own answer. The variable TERM does not show that.
 enum TerminalGraphics: Equatable, Sendable {
   /// The graphics protocol of kitty (https://sw.kovidgoyal.net/kitty/graphics-protocol/), with PNG.
   case kitty
@@ -64,7 +64,7 @@ struct GraphicsTerminal {
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
       return (640, 240)
     }
-    // Many terminals do not tell their pixels. A usual cell has 8 by 16.
+    // Many terminals do not report their size in pixels. A usual cell has 8 by 16.
     let width = size.ws_xpixel > 0 ? Int(size.ws_xpixel) : Int(size.ws_col) * 8
     let height = size.ws_ypixel > 0 ? Int(size.ws_ypixel) : Int(size.ws_row) * 16
     return (min(max(width, 64), 2048), min(max(height / 2, 64), 2048))

@@ -38,7 +38,7 @@ struct WatchedList {
   ///
   /// - Throws: ``Failure`` if the observation does not fit the list.
   mutating func take(_ observation: Observation) throws -> Observation? {
-    var told = observation
+    var printed = observation
     if observation.ids != nil || replica != nil {
       var list = pages?.list ?? replica ?? FetchResultReplica()
       let step: FetchResultReplica.Step
@@ -50,13 +50,13 @@ struct WatchedList {
       }
       (pages, replica) = (nil, list)
       if case .list = step {
-        (told.previousToken, told.reload) = (first?.previousToken, first?.reload)
-        (told.offset, told.ids) = (0, list.ids)
+        (printed.previousToken, printed.reload) = (first?.previousToken, first?.reload)
+        (printed.offset, printed.ids) = (0, list.ids)
       }
     }
     token = observation.token
     digest = observation.digest
-    return told
+    return printed
   }
 
   static func failure(_ error: FetchResultReplica.OutOfStep) -> Failure {

@@ -18,7 +18,7 @@ struct ExportedLibrary: Codable, Hashable, Sendable {
   var roots: [String]
 }
 
-/// A photo about which a person said something, or that is in an album. An absent value was not given.
+/// A photo that has user data, or that is in an album. No person has given a value that is absent.
 struct ExportedPhoto: Codable, Hashable, Sendable {
   static let kind = "photo"
 

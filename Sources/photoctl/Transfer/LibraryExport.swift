@@ -1,7 +1,7 @@
 import PhotoClient
 import PhotoModel
 
-/// Everything that a person said about a library, read for an export.
+/// All user data of a library, read for an export.
 ///
 /// photod is asked several times. Each photo and each album is as it was at one moment, but not all at the same moment.
 struct LibraryExport {

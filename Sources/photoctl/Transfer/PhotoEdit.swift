@@ -1,7 +1,7 @@
 import PhotoClient
 import PhotoModel
 
-/// The edit after which a photo has all that an export says of it.
+/// The edit after which a photo has all user data that an export has of it.
 struct PhotoEdit {
   private(set) var request: ChangeRequest.EditAsset
   /// The changes as text: `title 'Rome'`, or `title 'Rom' → 'Rome'` if a typed value is replaced.

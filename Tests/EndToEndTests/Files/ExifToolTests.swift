@@ -51,7 +51,7 @@ import Testing
       try await Self.write(["-overwrite_original_in_place", "-Software=another"], to: fixture.photos)
       token = try await Self.expectChanges(since: token, of: ids, fields: ["content"], library)
 
-      // What the files say now comes back, and no file is read for it.
+      // The assets get the present values of the files, and no file is read for it.
       for chunk in Self.chunks(ids) {
         var edit = ChangeRequest.EditAsset(ids: chunk)
         edit.clear = ["title", "caption", "rating", "keywords", "creationDate", "location"]

@@ -5,7 +5,7 @@ import WatchRecords
 // The messages between photod and its helper programs. A helper may have been taken over by a file that it read.
 
 extension FuzzTarget {
-  /// What photod-watch sends, and what it receives. The first byte says which, and how the bytes are cut.
+  /// The records and orders of photod-watch. The first byte selects the direction, and how the bytes are cut.
   static let watchRecords = FuzzTarget(
     name: "watch-records",
     seeds: [
@@ -69,7 +69,7 @@ extension FuzzTarget {
       }
     })
 
-  /// What photod-extract sends, and what it receives.
+  /// The requests and answers of photod-extract.
   static let extractRecords = FuzzTarget(
     name: "extract-records",
     seeds: [

@@ -4,7 +4,7 @@ import PredicateLanguage
 
 @testable import Varlink
 
-// What clients send: predicates, words to search for, and the messages themselves.
+// Clients send predicates, words to search for, and the messages themselves.
 
 extension FuzzTarget {
   static let predicate = FuzzTarget(

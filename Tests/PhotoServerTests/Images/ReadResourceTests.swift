@@ -84,7 +84,7 @@ import WatchRecords
 
   @Test func aFileThatChangesWhileItIsReadIsResourceChanged() async throws {
     let fixture = try ImageFixture()
-    // The socket and photod hold at most some 1.3 MB of what is not read.
+    // The socket and photod hold at most some 1.3 MB of the unread bytes.
     let id = try fixture.add("a.jpg", content(16_000_000))
     try await fixture.serving { socket in
       let client = try await VarlinkClient.connect(path: socket)

@@ -82,7 +82,7 @@ struct MessageFramerTests {
       framer.push(ByteBuffer(bytes: bytes[start..<min(start + chunk, bytes.count)]))
       while let frame = framer.next() {
         found.append(frame)
-        if frame == .hopeless { return found }
+        if frame == .unrecoverable { return found }
       }
     }
     return found
@@ -132,7 +132,7 @@ struct MessageFramerTests {
     for chunk in [1, 7, 64, 1000] {
       let found = frames([UInt8](repeating: 1, count: 1000), chunk: chunk, maximum: 10)
       // A chunk that is read at once may exceed the limit.
-      #expect(found == (chunk == 1000 ? [] : [.hopeless]))
+      #expect(found == (chunk == 1000 ? [] : [.unrecoverable]))
     }
   }
 }

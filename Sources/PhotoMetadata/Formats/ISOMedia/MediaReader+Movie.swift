@@ -2,9 +2,9 @@ import ExtractRecords
 import PhotoModel
 
 extension MediaReader {
-  /// Reads a film: MP4, MOV, M4V, 3GP, 3G2. A file with sound only is no video.
+  /// Reads a film: MP4, MOV, M4V, 3GP, 3G2. If it has only sound, its media type is audio.
   ///
-  /// `Documentation/dates.md` tells which of its dates counts.
+  /// `Documentation/dates.md` describes which of its dates counts.
   func readMovie(into facts: inout MediaFacts) {
     var movie: MovieHeader?
     var fragments: MovieFragments?

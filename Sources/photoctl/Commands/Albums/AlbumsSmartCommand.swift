@@ -62,30 +62,30 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
       guard let name = AlbumName(argument: title) else { return }
       let album = try await library.album(name, kinds: [.smartAlbum])
       if isDryRun {
-        return try await tellDryRun("\(album.subject) would have another query", query, library)
+        return try await printDryRun("\(album.subject) would have another query", query, library)
       }
       try await library.makeChanges([ChangeRequest(editSmartAlbum: .init(id: album.id, query))])
       try ChangedAlbums([album]).put(asJSON: json.isOn)
-      return try await tell("\(album.subject) has another query now", album.id, library)
+      return try await printCount("\(album.subject) has another query now", album.id, library)
     }
     let parentID = try await library.folderID(folder)
     if isDryRun {
-      return try await tellDryRun("The smart album '\(Printable.text(title))' would be made", query, library)
+      return try await printDryRun("The smart album '\(Printable.text(title))' would be made", query, library)
     }
     let result = try await library.makeChanges([
       ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: parentID))
     ])
     guard let id = result.createdCollectionIDs.first else { return }
     try CreatedAlbum(id: id).put(asJSON: json.isOn)
-    try await tell("The smart album '\(Printable.text(title))' was made", id, library)
+    try await printCount("The smart album '\(Printable.text(title))' was made", id, library)
   }
 
-  private func tell(_ text: String, _ id: CollectionID, _ library: PhotoLibrary) async throws {
+  private func printCount(_ text: String, _ id: CollectionID, _ library: PhotoLibrary) async throws {
     let count = try await library.fetchPage(FetchOptions(collection: "id:\(id)"), count: 0).total
     Output.complain("\(text), with \(Text.count(count, "photo", "photos")).\n")
   }
 
-  private func tellDryRun(_ text: String, _ query: SmartAlbumQuery, _ library: PhotoLibrary) async throws {
+  private func printDryRun(_ text: String, _ query: SmartAlbumQuery, _ library: PhotoLibrary) async throws {
     let options = FetchOptions(
       predicate: query.predicate, text: query.text, sortDescriptors: query.sortDescriptors,
       fetchLimit: query.fetchLimit)

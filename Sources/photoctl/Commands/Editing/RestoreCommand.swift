@@ -43,13 +43,13 @@ struct RestoreCommand: AsyncParsableCommand {
     let isNamed = Self.isName(path) && !Self.exists(path)
     let known = isNamed || isDryRun ? try await PhotoDaemonManagement(of: library).backups() : []
     let backup = Self.backup(path, among: isNamed ? known : [])
-    if isDryRun { return try await tellDryRun(backup, known.first { $0.path == backup }, library) }
+    if isDryRun { return try await printDryRun(backup, known.first { $0.path == backup }, library) }
     let restored = try await PhotoDaemonManagement(of: library).restore(from: backup)
     try Output.put(json.isOn ? JSONText.indented(restored) : Array(BackupText.restored(restored).utf8))
   }
 
   /// - Parameter known: the backup, if it is one of photod's own.
-  private func tellDryRun(_ backup: String, _ known: BackupFile?, _ library: PhotoLibrary) async throws {
+  private func printDryRun(_ backup: String, _ known: BackupFile?, _ library: PhotoLibrary) async throws {
     struct Choice: Encodable {
       let path: String
       let assetCount: Int?

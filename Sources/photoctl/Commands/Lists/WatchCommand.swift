@@ -151,12 +151,12 @@ struct WatchCommand: AsyncParsableCommand {
         try await untilItEnds {
           let options = try await query.inFolders(of: library, mayAppear: true).fetchOptions()
           for try await observation in list.observe(options, in: library) {
-            guard let told = try list.take(observation) else { continue }
+            guard let printed = try list.take(observation) else { continue }
             switch format {
-            case .jsonl: try Output.put(try JSONText.line(told) + [UInt8(ascii: "\n")])
+            case .jsonl: try Output.put(try JSONText.line(printed) + [UInt8(ascii: "\n")])
             case .text:
-              try Output.put(text.text(told))
-              if told.complete == true {
+              try Output.put(text.text(printed))
+              if printed.complete == true {
                 text.remember(try await library.assets(text.unseen))
                 await library.disconnect()
               }
@@ -197,7 +197,7 @@ struct WatchCommand: AsyncParsableCommand {
   /// - Parameter place: returns the token of the last printed line.
   private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
     var reconnection = Reconnection()
-    var isTold = false
+    var isReported = false
     while true {
       let before = place()
       reconnection.begin()
@@ -209,9 +209,9 @@ struct WatchCommand: AsyncParsableCommand {
         // The list or the history advanced, so this is a new outage.
         let madeProgress = place() != before
         if !reconnection.isLong(madeProgress: madeProgress) {
-          isTold = false
-        } else if !isTold {
-          isTold = true
+          isReported = false
+        } else if !isReported {
+          isReported = true
           Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
         }
         try await reconnection.wait(madeProgress: madeProgress)

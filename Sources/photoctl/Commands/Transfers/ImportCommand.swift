@@ -63,7 +63,7 @@ struct ImportCommand: AsyncParsableCommand {
     try throwFailure(for: report)
   }
 
-  /// Throws unless the library has all photos. Those that photod has not found yet would count as missing.
+  /// Throws unless the library has all photos. Photos that photod has not found yet would count as missing.
   static func check(_ state: LibraryStatus.State) throws {
     switch state {
     case .live: break

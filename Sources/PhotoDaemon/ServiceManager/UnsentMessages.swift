@@ -5,7 +5,7 @@ import Logging
 /// The manager's queue may be full. A message that it refused is kept, and sent again until the manager takes it.
 /// Without `READY=1`, the manager takes the start for a failed one. Without a status, `systemctl status` shows an older
 /// one.
-struct OwedMessages {
+struct UnsentMessages {
   private enum Readiness {
     /// There is nothing to send, because photod opens or reloads the library.
     case unsent
@@ -44,7 +44,7 @@ struct OwedMessages {
     note(refusal, of: "READY=1")
   }
 
-  mutating func tell(_ text: String) {
+  mutating func send(_ text: String) {
     let refusal = notifier.status(text)
     status = refusal == nil ? nil : text
     note(refusal, of: "STATUS=\(text)")
@@ -52,7 +52,7 @@ struct OwedMessages {
 
   mutating func sendAgain() {
     if case .refused(let status) = readiness { ready(status: status, waits: false) }
-    if let status { tell(status) }
+    if let status { send(status) }
   }
 
   /// Drops all messages, because they do not matter when photod stops.
