@@ -1,19 +1,19 @@
 -- The catalog of one library. Conventions:
 --   dates      microseconds since 1970-01-01 UTC; a date without an offset is the camera's clock read as if it were UTC
---   file times nanoseconds since 1970, as stat(2) gives them; 0 where the file system has none
---   names      the bytes of the file system, stored as text whether or not they are UTF-8
---   paths      are never stored but for roots: a file is (directory, name), a directory (parent, name), so that renaming
---              a directory or unplugging a drive is one row
+--   file times nanoseconds since 1970, as stat(2) gives them; 0 if the file system has none
+--   names      the bytes of the file system, stored as text even if they are not UTF-8
+--   paths      only roots have one; a file is (directory, name) and a directory is (parent, name), so a renamed
+--              directory or an unplugged drive changes one row
 
 CREATE TABLE library (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   uuid TEXT NOT NULL,
   epoch INTEGER NOT NULL,       -- rises when commits may have been lost
-  boot_id TEXT NOT NULL,        -- of the boot that opened the catalog last
-  is_clean INTEGER NOT NULL     -- 1: closed in order
+  boot_id TEXT NOT NULL,        -- the boot in which the catalog was last opened
+  is_clean INTEGER NOT NULL     -- 1: photod closed the catalog before it ended
 );
 
--- A file system, known by its own identity (its UUID where it has one), never by a device number.
+-- A file system. Its own identity distinguishes it (its UUID if it has one), never a device number.
 CREATE TABLE volume (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   identity TEXT NOT NULL UNIQUE
@@ -28,8 +28,8 @@ CREATE TABLE root (
 CREATE TABLE directory (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   parent_id INTEGER REFERENCES directory (id),          -- NULL: the top of a root
-  root_id INTEGER REFERENCES root (id),                 -- of a top only: below, the top decides
-  name TEXT NOT NULL,                                   -- of a top: empty
+  root_id INTEGER REFERENCES root (id),                 -- only the top of a root has one
+  name TEXT NOT NULL,                                   -- empty for the top of a root
   volume_id INTEGER NOT NULL REFERENCES volume (id),
   inode INTEGER NOT NULL,
   birth_time INTEGER NOT NULL
@@ -73,7 +73,7 @@ CREATE TABLE asset (
   -- The first resource, repeated here so that lists need no join.
   directory_id INTEGER NOT NULL REFERENCES directory (id),
   name TEXT NOT NULL,
-  name_key TEXT NOT NULL,               -- the name, case folded: sorts
+  name_key TEXT NOT NULL,               -- the name with its case folded, for sorting
   byte_count INTEGER NOT NULL,
   content_type TEXT NOT NULL
 );
@@ -106,8 +106,8 @@ CREATE INDEX resource_companion ON resource (asset_id, position) WHERE position 
 CREATE TABLE collection (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   kind INTEGER NOT NULL,                -- 0 smart album, 1 album, 2 folder album
-  subtype TEXT,                         -- of a smart album
-  title TEXT,                           -- of a folder album: NULL, the directory's name is the title
+  subtype TEXT,                         -- only a smart album has one
+  title TEXT,                           -- NULL for a folder album: its title is the name of the directory
   directory_id INTEGER UNIQUE REFERENCES directory (id),
   key_asset_id INTEGER
 );
@@ -129,20 +129,20 @@ INSERT INTO collection (kind, subtype, title) VALUES
   (0, 'videos', 'Videos'),
   (0, 'screenshots', 'Screenshots');
 
--- One row a commit: everything that it touched. The columns hold packed lists of ids (see PackedIDs).
+-- One row for each commit, with everything that it touched. The columns hold packed lists of ids (see PackedIDs).
 CREATE TABLE history (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
   date INTEGER NOT NULL,
   origin TEXT NOT NULL,
   inserted_assets BLOB,
-  updated_assets BLOB,                  -- with what kind of fields each
+  updated_assets BLOB,                  -- each id with the kinds of its changed fields
   deleted_assets BLOB,
   inserted_collections BLOB,
   updated_collections BLOB,
   deleted_collections BLOB
 );
 
--- Directories with a new path; their assets have another `path` and are not repeated in history.
+-- Directories that got a new path. The paths of their assets changed too, but the table history does not list them.
 CREATE TABLE history_directory (
   sequence INTEGER NOT NULL REFERENCES history (sequence) ON DELETE CASCADE,
   directory_id INTEGER NOT NULL,
@@ -151,7 +151,7 @@ CREATE TABLE history_directory (
 );
 CREATE INDEX history_directory_sequence ON history_directory (sequence);
 
--- Roots that came or went.
+-- Roots that became available or unavailable.
 CREATE TABLE history_root (
   sequence INTEGER NOT NULL REFERENCES history (sequence) ON DELETE CASCADE,
   root_id INTEGER NOT NULL,

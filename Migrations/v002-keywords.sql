@@ -13,5 +13,5 @@ CREATE TABLE asset_keyword (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX asset_of_keyword ON asset_keyword (keyword_id, asset_id);
 
--- What was read before this version is read once more: for its keywords, and for what XMP and IPTC say beside them.
+-- All photos are read once more, because photod now reads keywords and the other texts of XMP and IPTC.
 UPDATE resource SET read_time = 0 WHERE kind = 0;

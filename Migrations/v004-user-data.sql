@@ -1,11 +1,11 @@
--- Beside the catalog there is a journal of what a person typed (UserDataJournal). Both agree by a number.
+-- There is a journal of user data beside the catalog (UserDataJournal). Equal numbers in both show that they agree.
 
-ALTER TABLE library ADD COLUMN journal_number INTEGER NOT NULL DEFAULT 0;   -- of the last batch that is in here
+ALTER TABLE library ADD COLUMN journal_number INTEGER NOT NULL DEFAULT 0;   -- the last batch of the journal that the catalog has
 
--- What a person must be told of what became of the catalog, until they say that they know.
+-- Warnings about the fate of an earlier catalog, for example that it was rebuilt. They stay until a person acknowledges them.
 CREATE TABLE notice (
   id INTEGER PRIMARY KEY,
   date INTEGER NOT NULL,
   message TEXT NOT NULL,
-  file TEXT                             -- what was moved aside: removing it is an answer; NULL: none was
+  file TEXT                             -- the file that was moved aside, or NULL; removing it acknowledges the warning
 );

@@ -1,5 +1,5 @@
--- Every asset has a creation date, with its source. The date of an asset whose metadata has none comes from the name of its
--- file, or else from the oldest modification time that was seen (CreationDate).
+-- Every asset has a creation date, with its source. If the metadata has none, the date comes from the name of the file, or
+-- else from the oldest modification time that photod saw (CreationDate).
 
 DROP INDEX asset_by_date;
 DROP INDEX asset_by_directory;
@@ -27,7 +27,7 @@ WHERE creation_date IS NULL;
 ALTER TABLE asset DROP COLUMN creation_date;
 ALTER TABLE asset RENAME COLUMN sort_date TO creation_date;
 
--- The lists of a day are asked for by the date as the photo's own clock showed it. It comes from date and offset.
+-- Lists of a day select by the local date of the photo, which follows from date and offset.
 CREATE INDEX asset_by_date ON asset (creation_date, id, is_hidden, is_trashed, media_type, directory_id, creation_offset);
 CREATE INDEX asset_by_directory ON asset (directory_id, creation_date, id, is_hidden, is_trashed);
 CREATE INDEX asset_favorite ON asset (creation_date, id, is_hidden, is_trashed) WHERE is_favorite = 1;
@@ -37,7 +37,7 @@ CREATE INDEX asset_audio ON asset (creation_date, id, is_hidden, is_trashed, med
   WHERE media_type = 3;
 CREATE INDEX asset_screenshot ON asset (creation_date, id, is_hidden, is_trashed) WHERE media_subtypes & 8 <> 0;
 
--- The creation date of a deleted asset. A deleted asset that comes back keeps it, as it keeps its id. NULL: not known.
+-- The creation date of a deleted asset. A deleted asset that comes back keeps it, as it keeps its id. NULL: unknown.
 ALTER TABLE tombstone ADD COLUMN creation_date INTEGER;
 ALTER TABLE tombstone ADD COLUMN creation_offset INTEGER;
 ALTER TABLE tombstone ADD COLUMN creation_source INTEGER;

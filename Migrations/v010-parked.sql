@@ -1,9 +1,9 @@
--- A folder is parked while another folder is in its place and its new place is not known yet. Before, its name said that:
--- a control character, 'parked-', the folder's id and its own name. A folder on the disk could have such a name too.
+-- A folder is parked while another folder is in its place and its new place is not known yet. Before, this was
+-- marked in its name: a control character, 'parked-', the folder's id and its own name. A folder on the disk could have such a name too.
 
 -- The old index does not admit a parked folder with its own name.
 DROP INDEX directory_place;
-ALTER TABLE directory ADD COLUMN parked_id INTEGER NOT NULL DEFAULT 0;   -- 0: in its place; else the folder's own id
+ALTER TABLE directory ADD COLUMN parked_id INTEGER NOT NULL DEFAULT 0;   -- 0 if it is in its place, else the folder's own id
 UPDATE directory SET
   parked_id = id,
   name = CAST(substr(CAST(name AS BLOB), length('.parked-' || id || '-') + 1) AS TEXT)

@@ -4,7 +4,7 @@ CREATE TABLE asset_edit (
   asset_id INTEGER PRIMARY KEY,         -- an asset or a tombstone
   edits TEXT NOT NULL,                  -- fields key=value, as in the journal of user data (AssetEdits)
   -- The values of the file for the same fields, in the same form (EditableFields). The columns of the table asset have the values
-  -- that count, so that indexes, predicates and the word index stay right. NULL: of a tombstone.
+  -- that count, so that indexes, predicates and the word index stay right. NULL for a tombstone.
   file TEXT
 );
 
