@@ -1,4 +1,4 @@
-"""Talks to photod with the package `varlink` from PyPI, which knows nothing of photod but what the daemon describes.
+"""Calls photod with the package `varlink` from PyPI, which knows the interfaces only from the descriptions of the daemon.
 
   varlink_client.py SOCKET PHOTO NEW-PATH
 
