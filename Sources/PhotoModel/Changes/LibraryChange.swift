@@ -110,7 +110,7 @@ public struct CollectionPlacement: Hashable, Sendable {
 
   /// The folder of a place.
   public enum Parent: Hashable, Sendable {
-    /// The folder that has it.
+    /// The folder in which the collection is now.
     case same
     /// The top level.
     case top

@@ -14,7 +14,7 @@ struct StartError: Error {
 /// process has at most one, and keeps it until it ends.
 struct InotifyInstance {
   /// The events that report a change of a directory's contents. Never MODIFY, OPEN or ACCESS: photod's own reading
-  /// would flood the queue. IN_IGNORED, IN_UNMOUNT and IN_Q_OVERFLOW come unasked.
+  /// would flood the queue. The kernel reports IN_IGNORED, IN_UNMOUNT and IN_Q_OVERFLOW without a request.
   static let contentMask = UInt32(
     IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK)
   /// The top of a root also reports its own deletion and rename. For any other directory, its parent does that.
