@@ -23,7 +23,9 @@ struct Photoctl: AsyncParsableCommand {
         is written as file:///... with its bytes percent-encoded, here and in JSON.
 
       ENVIRONMENT
-        XDG_RUNTIME_DIR    the folder of the socket
+        PHOTOD_SOCKET      the socket, if --socket is not given
+        XDG_RUNTIME_DIR    the folder of the socket, if neither is given
+        XDG_STATE_HOME     the folder of the tokens of `photoctl watch --exec`
         NO_COLOR           turns colours off if it is not empty; --color overrides it
         CLICOLOR_FORCE     turns colours on without a terminal if it is not 0
         TERM               turns colours off if it is 'dumb'

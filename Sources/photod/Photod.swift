@@ -140,7 +140,7 @@ struct PhotodArguments: ParsableCommand {
         0   photod was asked to end, or the configuration is right
         64  an option is wrong
         70  photod has a bug, or its stop took too long
-        71  the system refused something
+        71  the system refused a call that photod needs
         73  a file or the socket can't be made
         74  the catalog can't be read
         75  another photod is running

@@ -13,7 +13,7 @@ struct ExtractCommand: ParsableCommand {
     abstract: "Prints all that photod reads of one file.",
     discussion: """
       It starts photod-extract, the program without rights that reads the metadata of photos. The file need not be in \
-      the library. photod itself is not asked. The exit status is 65 if the file can't be read as a photo or video.
+      the library, and photod need not run. The exit status is 65 if the file can't be read as a photo or video.
 
       EXAMPLES
         photoctl debug extract IMG_0001.heic

@@ -255,7 +255,7 @@ struct QueryOptions: ParsableArguments {
   )
   var sort: [SortArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Print at most this many assets.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many assets.", valueName: "n"))
   var limit: Int?
 
   func validate() throws {

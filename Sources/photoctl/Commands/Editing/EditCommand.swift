@@ -8,8 +8,8 @@ struct EditCommand: AsyncParsableCommand {
     commandName: "edit",
     abstract: "Edits the title, caption, keywords, rating, date or place of assets.",
     discussion: """
-      The edits are kept in the library, beside what the files say. The photo files are not changed, and a program that \
-      writes to a file later changes no edit. --clear brings back what the file says.
+      The edits are kept in the library, beside the values of the files. The photo files are not changed, and a program that \
+      writes to a file later changes no edit. --clear brings back the values of the file.
 
       An empty title or caption means that the asset has none, even if its file has one. A keyword with a minus is \
       removed: --keyword=-sea. --location none removes the place.

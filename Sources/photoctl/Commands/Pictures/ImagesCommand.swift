@@ -6,7 +6,7 @@ struct ImagesCommand: AsyncParsableCommand {
     commandName: "images",
     abstract: "Shows what photod does with pictures, and manages those that it keeps.",
     discussion: """
-      Without a flag, it prints the numbers of org.photod.images. They begin at the start of photod. `undelivered` counts \
+      Without a flag, it prints the statistics of org.photod.images. They begin at the start of photod. `undelivered` counts \
       pictures that were made and not sent, because their requests were cancelled.
 
       --clear removes the kept pictures. They are made again when a program requests them. Pictures that a program got in \
