@@ -123,6 +123,8 @@ struct PhotodArguments: ParsableCommand {
         $XDG_STATE_HOME/photod                 the last commit of each library, to
                                                recognise an old copy of a catalog
                                                (~/.local/state)
+        $XDG_CACHE_HOME/photod/pictures        kept pictures, which can be made
+                                               again (~/.cache)
         $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
 
       SIGNALS
@@ -132,7 +134,8 @@ struct PhotodArguments: ParsableCommand {
 
       ENVIRONMENT
         HOME, XDG_CONFIG_HOME, XDG_DATA_HOME   the folders of the files above
-        XDG_STATE_HOME, XDG_RUNTIME_DIR        more of these folders
+        XDG_STATE_HOME, XDG_CACHE_HOME         more of these folders
+        XDG_RUNTIME_DIR                        the folder of the socket
         LISTEN_FDS, NOTIFY_SOCKET              set by systemd
         WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
 
