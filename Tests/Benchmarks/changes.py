@@ -71,7 +71,7 @@ def latencies(number, known, change):
         ids, stamp = known()
         values.append((stamp - began) / 1e6)
         if len(ids) != 1:
-            raise RuntimeError(f"one photo was changed, and the client hears of {len(ids)}: {ids}")
+            raise RuntimeError(f"one photo was changed, and the client got {len(ids)}: {ids}")
     return values
 
 

@@ -64,7 +64,7 @@ class WindowTests(unittest.TestCase):
         return [photos.get_item(position).value for position in range(photos.get_n_items())]
 
     def albums(self):
-        """What the sidebar shows."""
+        """The albums in the sidebar, by their titles."""
         return {item.value.title: item.value for item in self.window.albums}
 
     def is_equal_to_fetch(self):

@@ -1,4 +1,4 @@
-# What is left.
+# The state of the system after the service and the socket were stopped.
 
 stoppingTheServiceKeepsTheSocket() {
   systemctl --user stop photod.service

@@ -1,4 +1,4 @@
-# What an operator reads.
+# The entries of the journal, as a person reads them.
 
 entriesAreFieldsWithoutOrnament() {
   eventually logged live
@@ -12,7 +12,7 @@ entriesAreFieldsWithoutOrnament() {
 check entriesAreFieldsWithoutOrnament
 
 warningsHaveTheirPriority() {
-  # The folder that was not there, at the first reload.
+  # At the first reload, this folder did not exist.
   entry configuration-remark PRIORITY=4 | field PHOTOD_REMARK | grep Absent
   journalctl --user -q -p warning -u photod.service | grep 'configuration remark'
 }
@@ -45,7 +45,7 @@ dayIsUnderTwentyLines() {
 check dayIsUnderTwentyLines
 
 stopIsNoFault() {
-  # SIGTERM to every process of the service, as a terminal or KillMode=control-group has it.
+  # Every process of the service gets SIGTERM, as from a terminal, or with KillMode=control-group.
   photoctl status
   begin=$(mark)
   systemctl --user kill --kill-who=all --signal=TERM photod.service

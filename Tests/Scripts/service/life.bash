@@ -1,4 +1,4 @@
-# Start, status, reload, and what happens when it dies.
+# Start, status and reload, and the restart of a photod that died.
 
 unitsPassVerificationWithoutAWord() {
   said=$(systemd-analyze --user verify --man=no photod.service photod.socket 2>&1)
@@ -107,7 +107,7 @@ waitsAreThoseOfTheUnit() {
 }
 check waitsAreThoseOfTheUnit
 
-# From here on they are shorter; nothing else differs from what is installed.
+# From here on, these times are shorter than in the installed unit. Everything else is the same.
 printf '[Service]\nWatchdogSec=3s\nRestartSec=200ms\n' | drop_in impatient
 systemctl --user restart photod.service
 
@@ -123,7 +123,7 @@ check hungDaemonIsKilledAndStartedAgain
 
 livingDaemonIsLeftAlone() {
   before=$(pid)
-  # Longer than the watchdog waits: time is what is tried here.
+  # This time is longer than the watchdog waits. The test is about time.
   sleep 4
   is MainPID "$before"
 }
@@ -135,11 +135,11 @@ crashKeepsTheSocketAndLosesNothing() {
   watching=$!
   eventually streams 1
   kill -ABRT "$before"
-  # It connects in between, and waits for the next photod.
+  # photoctl connects before the next photod runs, and waits for it.
   photoctl status
   [ "$(pid)" != "$before" ]
   [ "$(stat -c %i "$socket")" = "$node" ]
-  # A client that was listening goes on from where it was.
+  # A client that observed continues from its last token.
   if wait $watching; then return 1; fi
   token=$(sed -n 's/.*continue with `--since \([^`]*\)`.*/\1/p' "$HOME/watched")
   cp "$(a_photo)" "$HOME/Pictures/after-the-crash.jpg"
@@ -148,6 +148,6 @@ crashKeepsTheSocketAndLosesNothing() {
 }
 check crashKeepsTheSocketAndLosesNothing
 
-# What follows gives photod work, on a machine that may be busy: three seconds are soon over there.
+# The following checks give photod work. On a busy machine, it may need more than three seconds between two pings.
 printf '[Service]\nWatchdogSec=20s\nRestartSec=200ms\n' | drop_in impatient
 systemctl --user restart photod.service

@@ -1,4 +1,4 @@
-# What it may take, and what it may not do.
+# The limits of the service, and the calls that it may not make.
 
 limitsAreInEffect() {
   photoctl status
@@ -8,7 +8,7 @@ limitsAreInEffect() {
   is LimitCORE 0
   is UMask 0077
   group=/sys/fs/cgroup$(show ControlGroup)
-  # Controllers that the user's manager was not given are not there.
+  # The user's manager may lack some controllers. Their files are then missing.
   [ ! -e "$group/memory.max" ] || [ "$(cat "$group/memory.high" "$group/memory.max" | xargs)" = '1073741824 2147483648' ]
   [ ! -e "$group/pids.max" ] || [ "$(cat "$group/pids.max")" = 256 ]
 }
@@ -25,7 +25,7 @@ processesAreConfined() {
 check processesAreConfined
 
 forbiddenCallsAreRefused() {
-  # The unit as it is, but for what it runs.
+  # The installed unit, but with another program.
   sed -e '/^Requires=/d; /^After=/d; /^Watchdog/d; /^Restart/d; /^Type=/d' \
     -e "s|^ExecStart=.*|ExecStart=/usr/bin/python3 $here/probe.py|" \
     -e '/^\[Service\]/a Type=oneshot\nStandardOutput=file:%h/probed' \
@@ -49,7 +49,7 @@ END
 }
 check forbiddenCallsAreRefused
 
-# exposed AT_MOST - what systemd-analyze thinks of the unit with its drop-ins.
+# exposed AT_MOST - whether the exposure level of the unit with its drop-ins, by systemd-analyze, is at most this.
 exposed() {
   systemd-analyze --user --no-pager security photod.service >"$HOME/security"
   grep Overall "$HOME/security"

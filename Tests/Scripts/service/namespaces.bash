@@ -28,7 +28,7 @@ worksInNamespaces() {
   photoctl query --album Favorites --format paths | grep inside.jpg
   rm "$HOME/Pictures/inside.jpg"
   [ -z "$(journalctl --user -q -u photod.service -p warning --since "@$begin")" ]
-  # A /dev/log is in there, by which libraries have their say.
+  # The namespace has a /dev/log, to which libraries can log.
   [ -z "$(journalctl --user -q -u photod.service --since "@$begin" | grep 'thread priority')" ]
 }
 check worksInNamespaces

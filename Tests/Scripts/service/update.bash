@@ -1,4 +1,4 @@
-# Another build in the place of the one that runs, as a package's update puts it there: a new file, renamed over the old.
+# Another build replaces the running one, as the update of a package does: a new file is renamed over the old one.
 
 version() { photoctl status | sed -n 's/^photod \([^,]*\),.*/\1/p'; }
 
@@ -18,13 +18,13 @@ oldDaemonLeavesWhenIdleAndTheNewOneAnswers() {
   eventually streams 1
 
   cp "$HOME/bin/photod" "$HOME/bin/photod.new"
-  # Another version, in as many bytes.
+  # Another version with the same number of bytes.
   new=9${old#?}
   sed -i "s/\\x00${old//./\\.}\\x00/\\x00$new\\x00/g" "$HOME/bin/photod.new"
   mv "$HOME/bin/photod.new" "$HOME/bin/photod"
   eventually logged replaced _PID="$before"
   [ "$(entry replaced | field PRIORITY)" = 5 ]
-  # Longer than it waits for quiet, but it is needed: the stream is open.
+  # This is longer than photod waits for a quiet moment. It must not end, because the stream is open.
   sleep 6.5
   is MainPID "$before"
   [ "$(version)" = "$old" ]
