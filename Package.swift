@@ -148,8 +148,8 @@ let package = Package(
     .executableTarget(
       name: "photod-extract",
       dependencies: [
-        "CDescriptorPassing", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel",
-        "WatchRecords",
+        "CDescriptorPassing", "CReplyBuffer", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata",
+        "PhotoModel", "WatchRecords",
       ]),
     .target(
       name: "PictureDecoding", dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "WatchRecords"]),
@@ -171,6 +171,7 @@ let package = Package(
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
+    .target(name: "CReplyBuffer"),
     .target(name: "CDescriptorPassing"),
     .target(name: "CSandbox"),
     .target(name: "CFileBirth"),
@@ -235,8 +236,8 @@ let package = Package(
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [
-        "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools", "WorkerProcess",
-        .product(name: "Logging", package: "swift-log"),
+        "CReplyBuffer", "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
+        "WorkerProcess", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "PhotoImagesTests",

@@ -1,4 +1,5 @@
 import CDescriptorPassing
+import CReplyBuffer
 import ExtractRecords
 import FileContent
 import Glibc
@@ -9,7 +10,7 @@ import WatchRecords
 final class ExtractServer {
   /// How long one file may take, in seconds, without the time in which photod fetches its bytes. photod kills the process
   /// earlier. This limit is for a process that photod has left behind, because photod itself was killed.
-  private static let longestRead: UInt32 = 20
+  static let longestRead: UInt32 = 20
 
   private let socket: Int32
   private var reader = MediaReader()
@@ -17,6 +18,7 @@ final class ExtractServer {
   /// The descriptors that came with requests which are not decoded yet.
   private var descriptors: [Int32] = []
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
+  /// The bytes of one message. It is kept, so that no message allocates memory.
   private var outgoing = ExtractStream.greeting
 
   init(socket: Int32) { self.socket = socket }
@@ -25,15 +27,21 @@ final class ExtractServer {
   /// - Returns: the exit status.
   func run() -> Int32 {
     do {
+      try add()
+      try sendAll()
       while true {
-        while let request = try nextRequest() {
+        try receive()
+        guard var request = try nextRequest() else { continue }
+        replybuffer_begin()
+        while true {
           guard case .file(let name, let byteCount, let isFetched) = request else {
             throw ServerEnd.failed("bytes came that were not asked for")
           }
           try answer(name: name, byteCount: byteCount, isFetched: isFetched)
+          guard let next = try nextRequest() else { break }
+          request = next
         }
-        try send()
-        try receive()
+        try sendAll()
       }
     } catch ServerEnd.closed {
       return 0
@@ -58,8 +66,7 @@ final class ExtractServer {
   private func answer(name: [UInt8], byteCount: UInt64, isFetched: Bool) throws {
     let size = Int64(clamping: byteCount)
     let facts: MediaFacts
-    alarm(Self.longestRead)
-    defer { alarm(0) }
+    replybuffer_next()
     if isFetched {
       var end: (any Error)?
       let source = FileBytes.reader { buffer, offset in
@@ -80,8 +87,7 @@ final class ExtractServer {
       facts = reader.facts(descriptor: descriptor, byteCount: size, name: name)
     }
     ExtractStream.append(.facts(facts), to: &outgoing)
-    // photod reads replies while this process works on the next file.
-    try send()
+    try add()
   }
 
   /// Asks photod for bytes of the current file.
@@ -89,9 +95,9 @@ final class ExtractServer {
   private func fetch(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
     let count = min(buffer.count, ExtractRequest.maximumBytes)
     ExtractStream.append(.needs(offset: UInt64(offset), count: UInt32(count)), to: &outgoing)
-    try send()
+    try add()
     // A slow share may take longer than the reading. If photod ends, its end of the socket is closed.
-    alarm(0)
+    try sendAll()
     while true {
       guard let request = try nextRequest() else {
         try receive()
@@ -100,7 +106,7 @@ final class ExtractServer {
       guard case .bytes(let bytes, let number) = request, bytes.count <= count else {
         throw ServerEnd.failed("another request came in place of bytes")
       }
-      alarm(Self.longestRead)
+      replybuffer_begin()
       guard number == 0 else {
         errno = number
         return -1
@@ -127,16 +133,15 @@ final class ExtractServer {
     frames.append(buffer[..<byteCount])
   }
 
-  private func send() throws {
-    var done = 0
-    while done < outgoing.count {
-      let count = outgoing.withUnsafeBytes {
-        Glibc.send(socket, $0.baseAddress! + done, $0.count - done, Int32(MSG_NOSIGNAL))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw ServerEnd.closed }
-      done += count
-    }
+  /// Adds the message to those that are sent together.
+  private func add() throws {
+    let result = outgoing.withUnsafeBytes { replybuffer_add($0.baseAddress, $0.count) }
+    guard result == 0 else { throw ServerEnd.closed }
     outgoing.removeAll(keepingCapacity: true)
+  }
+
+  /// Sends all messages, and ends the work on the files for which photod waits.
+  private func sendAll() throws {
+    guard replybuffer_end() == 0 else { throw ServerEnd.closed }
   }
 }

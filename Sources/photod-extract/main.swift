@@ -1,3 +1,4 @@
+import CReplyBuffer
 import CSandbox
 import Glibc
 
@@ -73,6 +74,9 @@ func work() -> Int32 {
       // The folder in which photod was started must remain unmountable.
       guard chdir("/") == 0 else {
         throw StartError(message: "the folder can't be changed to /: \(describe(errno))")
+      }
+      guard replybuffer_prepare(socket, ExtractServer.longestRead) == 0 else {
+        throw StartError(message: "the signal handlers can't be set: \(describe(errno))")
       }
       try enterSandbox(socket: socket)
       return ExtractServer(socket: socket).run()
