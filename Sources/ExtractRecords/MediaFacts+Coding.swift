@@ -187,7 +187,7 @@ extension ByteReader {
   ) throws(WatchFormatError) -> String {
     let count: UInt32 = try integer(field)
     guard count <= longest else { throw error("\(field) has \(count) bytes") }
-    guard let text = String(validating: try bytes(Int(count), field), as: UTF8.self) else {
+    guard let text = try utf8(Int(count), field) else {
       throw error("\(field) is not UTF-8")
     }
     return text

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
 /// Reads a frame's payload from its beginning. Every read is checked against the payload's end.
+///
+/// Records consist of many small fields, so the generic functions are inlined into the modules that decode them.
+@usableFromInline
 package struct ByteReader {
-  private let bytes: ArraySlice<UInt8>
-  private var position: Int
+  @usableFromInline let bytes: ArraySlice<UInt8>
+  @usableFromInline var position: Int
 
   package init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
@@ -11,20 +14,28 @@ package struct ByteReader {
   }
 
   /// The number of bytes read so far.
-  package var offset: Int { position - bytes.startIndex }
+  @inlinable package var offset: Int { position - bytes.startIndex }
   package var isAtEnd: Bool { position == bytes.endIndex }
 
   /// Reads a little-endian integer of at most 64 bits.
+  @inlinable
   package mutating func integer<Value: FixedWidthInteger>(_ field: String) throws(WatchFormatError) -> Value {
     let width = Value.bitWidth / 8
-    guard bytes.endIndex - position >= width else {
-      throw WatchFormatError(what: "the frame ends inside \(field)", offset: offset)
-    }
-    // `Value` takes part once only. Its operators are called through its witness table, which is slow for each byte.
-    var pattern: UInt64 = 0
-    for index in 0..<width { pattern |= UInt64(bytes[position + index]) << UInt64(8 * index) }
+    guard bytes.endIndex - position >= width else { throw end(inside: field) }
+    let start = offset
     position += width
-    return Value(truncatingIfNeeded: pattern)
+    var pattern: UInt64 = 0
+    bytes.withUnsafeBytes { source in
+      withUnsafeMutableBytes(of: &pattern) {
+        $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + width]))
+      }
+    }
+    return Value(truncatingIfNeeded: UInt64(littleEndian: pattern))
+  }
+
+  @usableFromInline
+  func end(inside field: String) -> WatchFormatError {
+    WatchFormatError(what: "the frame ends inside \(field)", offset: offset)
   }
 
   /// Reads a u16 length and that many bytes.
@@ -49,6 +60,24 @@ package struct ByteReader {
     return Array(bytes[position..<position + count])
   }
 
+  /// Reads this many bytes as UTF-8.
+  ///
+  /// - Returns: nil if they are no UTF-8.
+  package mutating func utf8(_ count: Int, _ field: String) throws(WatchFormatError) -> String? {
+    guard bytes.endIndex - position >= count else {
+      throw WatchFormatError(
+        what: "\(field): \(count) are promised, \(bytes.endIndex - position) are left", offset: offset)
+    }
+    let start = offset
+    position += count
+    return bytes.withUnsafeBufferPointer { bytes in
+      let text = UnsafeBufferPointer(rebasing: bytes[start..<start + count])
+      // Nearly every text is ASCII. The general check looks up types at each call.
+      if text.allSatisfy({ $0 < 0x80 }) { return String(decoding: text, as: UTF8.self) }
+      return String(validating: text, as: UTF8.self)
+    }
+  }
+
   package mutating func boolean(_ field: String) throws(WatchFormatError) -> Bool {
     let start = offset
     let value: UInt8 = try integer(field)
@@ -70,11 +99,10 @@ package struct ByteReader {
 
 extension [UInt8] {
   /// Appends a little-endian integer of at most 64 bits.
+  @inlinable
   package mutating func append<Value: FixedWidthInteger>(integer value: Value) {
-    var pattern = UInt64(truncatingIfNeeded: value)
-    for _ in 0..<Value.bitWidth / 8 {
-      append(UInt8(truncatingIfNeeded: pattern))
-      pattern >>= 8
+    Swift.withUnsafeBytes(of: UInt64(truncatingIfNeeded: value).littleEndian) {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<(Value.bitWidth / 8)]))
     }
   }
 
