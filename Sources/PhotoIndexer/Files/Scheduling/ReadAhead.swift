@@ -1,5 +1,6 @@
 import Dispatch
 import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import PhotoWatch
 import Synchronization
@@ -186,7 +187,7 @@ actor ReadAhead {
       && reader.recordedStats(inode: stat.identity.inode).contains { $0.wasRead(as: stat) }
   }
 
-  private static let sliceSize = 16
+  private static let sliceSize = Extractor.mostFiles
 
   private func readAll(_ folders: [Folder]) -> [Int: ContentReading] {
     var slices: [(folder: Int, files: Range<Int>)] = []
@@ -195,7 +196,8 @@ actor ReadAhead {
         slices.append((index, start..<min(start + Self.sliceSize, folder.files.count)))
       }
     }
-    let results = Mutex<[Int: ContentReading]>([:])
+    let fileCount = slices.reduce(0) { $0 + $1.files.count }
+    let results = Mutex([Int: ContentReading](minimumCapacity: fileCount))
     let files = files
     let all = slices
     @Sendable func read(_ number: Int) {
