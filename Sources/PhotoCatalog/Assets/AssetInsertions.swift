@@ -31,6 +31,7 @@ struct AssetInsertions {
   private static let sizes = [16, 4, 1]
 
   private var pending: [Insertion] = []
+  private var arena: TextArena?
   /// The largest id that was assigned; nil before the first.
   private var lastID: AssetID?
 
@@ -76,10 +77,13 @@ struct AssetInsertions {
     guard !pending.isEmpty else { return }
     let rows = pending
     pending.removeAll(keepingCapacity: true)
+    let arena = arena ?? TextArena()
+    self.arena = arena
     var start = 0
     for (size, statements) in zip(Self.sizes, Self.statements) {
       while rows.count - start >= size {
-        try Self.insert(rows[start..<start + size], statements, database)
+        arena.removeAll()
+        try Self.insert(rows[start..<start + size], statements, arena, database)
         start += size
       }
     }
@@ -120,16 +124,17 @@ struct AssetInsertions {
   }
 
   private static func insert(
-    _ rows: ArraySlice<Insertion>, _ statements: (assets: String, resources: String), _ database: Database
+    _ rows: ArraySlice<Insertion>, _ statements: (assets: String, resources: String), _ arena: TextArena,
+    _ database: Database
   ) throws {
-    let asset = try RawStatement(database, statements.assets, clearing: false)
+    let asset = try RawStatement(database, statements.assets, arena: arena)
     var first: Int32 = 1
     for insertion in rows {
       insertion.bindAsset(to: asset, from: first)
       first += assetWidth
     }
     try asset.run()
-    let resource = try RawStatement(database, statements.resources, clearing: false)
+    let resource = try RawStatement(database, statements.resources, arena: arena)
     first = 1
     for insertion in rows {
       insertion.bindResource(to: resource, from: first)

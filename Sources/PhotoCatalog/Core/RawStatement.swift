@@ -12,20 +12,29 @@ struct RawStatement {
   private let database: Database
   private let statement: Statement
   private let handle: OpaquePointer
+  /// The memory of bound texts and digests. nil if SQLite copies each of them.
+  private let arena: TextArena?
 
-  /// - Parameter clearing: false if all of many values are bound each time.
-  init(_ database: Database, _ sql: String, clearing: Bool = true) throws {
-    self.init(database, try database.cachedStatement(sql: sql), clearing: clearing)
+  init(_ database: Database, _ sql: String) throws {
+    self.init(database, try database.cachedStatement(sql: sql), clearing: true)
+  }
+
+  /// For a statement with many values, all of which are bound each time.
+  ///
+  /// - Parameter arena: keeps the texts until the statement has run.
+  init(_ database: Database, _ sql: String, arena: TextArena) throws {
+    self.init(database, try database.cachedStatement(sql: sql), clearing: false, arena: arena)
   }
 
   /// Prepares a statement for this use only. Statements shaped by callers would fill the cache without bound.
   init(_ database: Database, uncached sql: String) throws {
-    self.init(database, try database.makeStatement(sql: sql))
+    self.init(database, try database.makeStatement(sql: sql), clearing: true)
   }
 
-  private init(_ database: Database, _ statement: Statement, clearing: Bool = true) {
+  private init(_ database: Database, _ statement: Statement, clearing: Bool, arena: TextArena? = nil) {
     self.database = database
     self.statement = statement
+    self.arena = arena
     handle = statement.sqliteStatement
     sqlite3_reset(handle)
     if clearing { sqlite3_clear_bindings(handle) }
@@ -46,11 +55,7 @@ struct RawStatement {
   }
 
   func bind(_ index: Int32, text: [UInt8]) {
-    text.withUnsafeBytes { bytes in
-      _ = sqlite3_bind_text64(
-        handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty, UInt64(bytes.count),
-        Self.transient, UInt8(SQLITE_UTF8))
-    }
+    text.withUnsafeBytes { bind(index, utf8: $0) }
   }
 
   func bind(_ index: Int32, _ text: String?) {
@@ -58,12 +63,14 @@ struct RawStatement {
       sqlite3_bind_null(handle, index)
       return
     }
-    text.withUTF8 { bytes in
-      _ = bytes.withMemoryRebound(to: CChar.self) {
-        sqlite3_bind_text64(
-          handle, index, $0.baseAddress ?? Self.empty, UInt64($0.count), Self.transient, UInt8(SQLITE_UTF8))
-      }
-    }
+    text.withUTF8 { bind(index, utf8: UnsafeRawBufferPointer($0)) }
+  }
+
+  private func bind(_ index: Int32, utf8 bytes: UnsafeRawBufferPointer) {
+    let copy = arena?.keep(bytes)
+    let start = (copy ?? bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) ?? Self.empty
+    sqlite3_bind_text64(
+      handle, index, start, UInt64(bytes.count), copy == nil ? Self.transient : nil, UInt8(SQLITE_UTF8))
   }
 
   func bind(_ index: Int32, blob: [UInt8]?) {
@@ -96,7 +103,11 @@ struct RawStatement {
       sqlite3_bind_null(handle, index)
       return
     }
-    digest.withBytes { _ = sqlite3_bind_blob64(handle, index, $0.baseAddress, UInt64($0.count), Self.transient) }
+    digest.withBytes { bytes in
+      let copy = arena?.keep(bytes)
+      sqlite3_bind_blob64(
+        handle, index, copy ?? bytes.baseAddress, UInt64(bytes.count), copy == nil ? Self.transient : nil)
+    }
   }
 
   /// Binds a pointer that only our own SQL functions can read (https://www.sqlite.org/bindptr.html). The statement
