@@ -90,7 +90,8 @@ let package = Package(
     .target(
       name: "PhotoCatalog",
       dependencies: [
-        "CFileBirth", "ChangeDetails", "Migrations", "PhotoContract", "PhotoModel", "PredicateLanguage",
+        "CFileBirth", "CSQLiteSettings", "ChangeDetails", "Migrations", "PhotoContract", "PhotoModel",
+        "PredicateLanguage",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
@@ -172,6 +173,7 @@ let package = Package(
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
     .target(name: "CReplyBuffer"),
+    .target(name: "CSQLiteSettings"),
     .target(name: "CDescriptorPassing"),
     .target(name: "CSandbox"),
     .target(name: "CFileBirth"),

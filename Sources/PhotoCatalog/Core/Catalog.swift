@@ -1,3 +1,4 @@
+import CSQLiteSettings
 import GRDB
 import Glibc
 import PhotoModel
@@ -62,6 +63,9 @@ package final class Catalog: Sendable {
     ) { _ in }
   }
 
+  /// The settings of the process. They are made before it uses SQLite for the first time.
+  private static let settings: Void = sqlitesettings_count_no_memory()
+
   /// - Parameter hook: called before each step. Tests make steps fail with it.
   init(
     path: String, bootID: String = Catalog.currentBootID(), lastStep: String? = nil, isSuspect: Bool = false,
@@ -69,6 +73,7 @@ package final class Catalog: Sendable {
     onProgress: @escaping @Sendable (CatalogUpgradeProgress) throws -> Void = { _ in },
     hook: @escaping @Sendable (UserDataJournal.Step) throws -> Void
   ) throws {
+    _ = Self.settings
     files = CatalogFiles(catalog: path)
     self.hook = hook
     (damage, damaged) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
