@@ -7,6 +7,8 @@ import PhotoModel
 struct NewAssetCollections {
   /// The smart albums of the catalog, with the assets that they show.
   private var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)]?
+  /// The smart albums that are not recorded yet. After the first assets of a batch, only the rare ones are left.
+  private var unrecorded: [(id: CollectionID, requirements: AssetRequirements)] = []
   private var folderAlbum: (directoryID: DirectoryID, id: CollectionID?)?
 
   /// Records the collections of an asset that is no favorite and in no album.
@@ -15,8 +17,13 @@ struct NewAssetCollections {
   mutating func record(
     _ content: AssetContent, in directoryID: DirectoryID, to record: inout CommitRecord, from database: Database
   ) throws {
+    _ = try smartAlbums(database)
     let facts = AssetFacts(content, in: directoryID)
-    for album in try smartAlbums(database) where album.requirements.admit(facts) { record.update(collection: album.id) }
+    if unrecorded.contains(where: { $0.requirements.admit(facts) }) {
+      for album in unrecorded where album.requirements.admit(facts) { record.update(collection: album.id) }
+      unrecorded.removeAll { $0.requirements.admit(facts) }
+    }
+    if let folderAlbum, folderAlbum.directoryID == directoryID { return }
     if let id = try folderAlbum(of: directoryID, database) { record.update(collection: id) }
   }
 
@@ -32,12 +39,12 @@ struct NewAssetCollections {
       albums.append((select.collectionID(1), definition.requirements))
     }
     smartAlbums = albums
+    unrecorded = albums
     return albums
   }
 
-  /// The files of one folder come one after the other, so only the last folder is kept.
+  /// The files of one folder come one after the other, so only the last folder is kept. Its album is recorded.
   private mutating func folderAlbum(of directoryID: DirectoryID, _ database: Database) throws -> CollectionID? {
-    if let folderAlbum, folderAlbum.directoryID == directoryID { return folderAlbum.id }
     let select = try RawStatement(database, "SELECT id FROM collection WHERE directory_id = ?")
     select.bind(1, directoryID)
     let id = try select.firstRow { select.collectionID(0) }
