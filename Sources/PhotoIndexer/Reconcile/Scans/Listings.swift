@@ -27,7 +27,8 @@ struct CatalogListing {
   ///   catalog again.
   fileprivate mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustLookUp: Bool) {
     guard handled.insert(name).inserted else { return (nil, true) }
-    return (unnamed.removeValue(forKey: name), false)
+    // On a first scan, there are none, and a lookup would hash the name once more.
+    return (unnamed.isEmpty ? nil : unnamed.removeValue(forKey: name), false)
   }
 
   /// Removes a place, because something other than this listing changed the file there.
