@@ -6,16 +6,38 @@ import TestTools
 import Testing
 
 /// Random changes of several clients at once, against a plain model in memory.
+///
+/// A line about each sequence is written to the standard error. PHOTOD_PRODUCTS names a folder of other programs, such as
+/// release builds, with which a long run takes half the time.
 @Suite(.timeLimit(.minutes(120))) struct ChangeModelTests {
-  @Test func changesOfSeveralClientsEqualAPlainModel() async throws {
-    for seed in 1...effort("PHOTOD_CHANGE_SEEDS", 1) { try await play(seed: UInt64(seed)) }
-  }
-
+  private static let seeds: ClosedRange<UInt64> = {
+    let one = effort("PHOTOD_CHANGE_SEED", 0)
+    return one > 0 ? UInt64(one)...UInt64(one) : 1...UInt64(effort("PHOTOD_CHANGE_SEEDS", 1))
+  }()
+  /// While one sequence waits for the disk or for a start of photod, the other one uses the processors.
+  private static let sequencesAtOnce = 2
   private static let clientCount = 3
 
-  private func play(seed: UInt64) async throws {
+  @Test func changesOfSeveralClientsEqualAPlainModel() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (index, seed) in Self.seeds.enumerated() {
+        if index >= Self.sequencesAtOnce { try await group.next() }
+        group.addTask {
+          let start = ContinuousClock.now
+          let result = try await play(seed: seed)
+          let time = (ContinuousClock.now - start).components.seconds
+          FileHandle.standardError.write(Data("seed \(seed): \(result), \(time) s\n".utf8))
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// - Returns: what was done, for the line about this sequence.
+  private func play(seed: UInt64) async throws -> String {
     let requests = effort("PHOTOD_CHANGE_REQUESTS", 450)
     let clientCount = Self.clientCount
+    var result = ""
     try await DaemonFixture.with { fixture in
       for index in 0..<30 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
@@ -92,7 +114,9 @@ import Testing
       }
       #expect(!model.albums.isEmpty && undone > 0)
       following.cancel()
+      result = "\(count) successful calls of \(round * clientCount * 25) in \(round) rounds, \(undone) undone"
     }
+    return result
   }
 
   /// Tokens have the order of the commits. A call without a difference has the token of the commit before it.
