@@ -20,7 +20,9 @@ extension CatalogWriter {
     try checkIsUnchanged(recording)
     try restoreCollections(recording)
     try restorePlaces(recording.placements)
-    for (id, difference) in recording.assets { try setUserData(difference.before, of: id) }
+    for (id, difference) in recording.assets.sorted(by: { $0.key < $1.key }) {
+      try setUserData(difference.before, of: id)
+    }
     for (id, difference) in recording.collections where difference.before == nil && difference.after != nil {
       if try userCollection(id) != nil { try delete(collection: id) }
     }
