@@ -43,28 +43,51 @@ struct RecordLine {
   private(set) var bytes: [UInt8] = []
 
   mutating func begin(_ kind: String) { bytes += kind.utf8 }
-  mutating func add(_ key: String, _ value: Int64) { add(key, String(value)) }
+
+  mutating func add(_ key: String, _ value: Int64) {
+    beginField(key)
+    bytes.append(decimal: value)
+  }
+
   mutating func add(_ key: String, time: WallTime) { add(key, time.nanoseconds) }
   mutating func add(_ key: String, date: WallTime) { add(key, date.microseconds) }
-  mutating func add(_ key: String, ids: [some CatalogID]) {
-    add(key, ids.map { String($0.rawValue) }.joined(separator: ","))
-  }
-  mutating func add(_ key: String, _ value: String) { add(key, bytes: Array(value.utf8)) }
 
-  mutating func add(_ key: String, bytes value: [UInt8]) {
-    if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
-    bytes += key.utf8
-    bytes.append(UInt8(ascii: "="))
-    for byte in value {
-      if byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%") {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), Self.digits[Int(byte >> 4)], Self.digits[Int(byte & 15)]]
-      }
+  mutating func add(_ key: String, ids: [some CatalogID]) {
+    beginField(key)
+    for (index, id) in ids.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(decimal: id.rawValue)
     }
   }
 
-  private static let digits = Array("0123456789abcdef".utf8)
+  mutating func add(_ key: String, _ value: String) {
+    beginField(key)
+    for byte in value.utf8 { addEscaped(byte) }
+  }
+
+  mutating func add(_ key: String, bytes value: [UInt8]) {
+    beginField(key)
+    for byte in value { addEscaped(byte) }
+  }
+
+  private mutating func beginField(_ key: String) {
+    if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
+    bytes += key.utf8
+    bytes.append(UInt8(ascii: "="))
+  }
+
+  private mutating func addEscaped(_ byte: UInt8) {
+    if byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%") {
+      bytes.append(byte)
+    } else {
+      bytes.append(UInt8(ascii: "%"))
+      bytes.append(Self.digits[Int(byte >> 4)])
+      bytes.append(Self.digits[Int(byte & 15)])
+    }
+  }
+
+  /// The hexadecimal digits.
+  static let digits = Array("0123456789abcdef".utf8)
 
   static func unescape(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -82,5 +105,19 @@ struct RecordLine {
       }
     }
     return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Appends a number in decimal digits, without a text in between.
+  mutating func append(decimal value: Int64) {
+    if value < 0 { append(UInt8(ascii: "-")) }
+    let start = count
+    var rest = value.magnitude
+    repeat {
+      append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    self[start...].reverse()
   }
 }

@@ -198,11 +198,17 @@ struct UserDataContents {
   }
 
   static func append(_ record: UserDataRecord, number: Int64, left: Int, to bytes: inout [UInt8]) {
-    let body = Array("\(number).\(left) ".utf8) + record.payload
-    let sum = String(CRC32C.checksum(of: body), radix: 16)
-    bytes += Array(String(repeating: "0", count: 8 - sum.count).utf8) + Array(sum.utf8)
+    let start = bytes.count
+    bytes += repeatElement(UInt8(ascii: "0"), count: 8)
     bytes.append(UInt8(ascii: " "))
-    bytes += body
+    let body = bytes.count
+    bytes.append(decimal: number)
+    bytes.append(UInt8(ascii: "."))
+    bytes.append(decimal: Int64(left))
+    bytes.append(UInt8(ascii: " "))
+    bytes += record.payload
+    let sum = CRC32C.checksum(of: bytes[body...])
+    for digit in 0..<8 { bytes[start + digit] = RecordLine.digits[Int(sum >> UInt32(28 - 4 * digit)) & 15] }
     bytes.append(UInt8(ascii: "\n"))
   }
 }
