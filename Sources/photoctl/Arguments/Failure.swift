@@ -73,8 +73,14 @@ struct Failure: Error, Hashable, Sendable {
   private static let hint =
     "A predicate compares keys of an asset with values: --where \"isFavorite == true AND rating >= 4\"."
 
-  /// The remedy of the error, but another one if root looks for a photod by `sudo`.
+  /// The remedy of the error, but another one if root looks for a photod by `sudo`, and one without the number of a
+  /// request, because the command made the requests.
   private static func remedy(for error: PhotoLibraryError) -> String {
+    if case .changeRejected(let index, _) = error,
+      error.remedy == PhotoLibraryError.changeRejected(requestIndex: index, message: "").remedy
+    {
+      return "Nothing was changed. Correct the command, and repeat it."
+    }
     guard error.isWithoutDaemon, let user = Style.variable("SUDO_USER"), !user.isEmpty else { return error.remedy }
     return "root has no photod. Run photoctl without sudo, as \(user)."
   }

@@ -71,10 +71,19 @@ struct UndoCommand: AsyncParsableCommand {
     )
   }
 
+  private static let columns = [
+    Column(title: "NUMBER", isNumber: true), Column(title: "TIME"), Column(title: "PROGRAM"), Column(title: "CHANGE"),
+  ]
+
   private static func table(_ changes: [UndoableChange]) -> String {
-    changes.map { change in
-      "\(change.id)  \(WatchText.moment(change.date.microseconds))  \(Printable.text(change.origin))  \(subject(change))\(change.problem == nil ? "" : "  can't be undone")\n"
-    }.joined()
+    var table = TableLayout(columns: columns, terminalColumns: Output.terminalColumns)
+    return table.text(
+      rows: changes.map { change in
+        [
+          "\(change.id)", WatchText.moment(change.date.microseconds), Printable.text(change.origin),
+          subject(change) + (change.problem == nil ? "" : "  can't be undone"),
+        ]
+      })
   }
 
   /// `3 photos, 'Rome'`
