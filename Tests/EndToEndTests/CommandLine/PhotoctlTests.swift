@@ -201,6 +201,8 @@ import Varlink
       let refused = try await run("albums", "create", " ")
       #expect(refused.status == 65 && refused.errors.contains("The title is empty"), "\(refused)")
       #expect(refused.errors.contains("\n  Nothing was changed. Correct the command, and repeat it.\n"))
+      let missing = try await run("albums", "add", "Nowhere", "1")
+      #expect(missing.status == 66 && missing.errors.hasSuffix("See `photoctl help albums add`.\n"), "\(missing)")
       let undoable = try await run("undo", "--list").text.split(separator: "\n")
       try #require(undoable.count > 1)
       #expect(undoable[0].split(separator: " ") == ["NUMBER", "TIME", "PROGRAM", "CHANGE"])

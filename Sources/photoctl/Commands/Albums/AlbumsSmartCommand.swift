@@ -97,15 +97,14 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
   private func smartAlbumQuery(_ library: PhotoLibrary) async throws -> SmartAlbumQuery {
     let query = try await query.inFolders(of: library, mayAppear: true)
     let options = try query.fetchOptions()
-    _ = try await query.explaining(in: "albums", library) { try await library.fetchPage(options, count: 0) }
+    _ = try await query.explaining(in: "albums smart", library) { try await library.fetchPage(options, count: 0) }
     let types = options.mediaTypes.map { types in
       "mediaType IN {\(types.map(PredicateText.quoted).joined(separator: ", "))}"
     }
     let parts = [types, options.predicate.map { types == nil ? $0 : "(\($0))" }].compactMap { $0 }
     guard !parts.isEmpty || options.text != nil else {
       throw Failure(
-        .usage, "a smart album needs a query", remedy: "Give words, or options such as --where or --rating.",
-        command: "albums")
+        .usage, "a smart album needs a query", remedy: "Give words, or options such as --where or --rating.")
     }
     return SmartAlbumQuery(
       predicate: parts.isEmpty ? nil : parts.joined(separator: " AND "), text: options.text,

@@ -26,21 +26,19 @@ extension PhotoLibrary {
     guard let first = found.first else {
       if let other = named.first {
         throw Failure(
-          .noInput, "'\(printable)' is \(other.noun), but no \(noun)", remedy: Self.remedy(for: other.kind),
-          command: "albums")
+          .noInput, "'\(printable)' is \(other.noun), but no \(noun)", remedy: Self.remedy(for: other.kind))
       }
       throw Failure(
         .noInput, "there is no \(noun) called '\(printable)'",
         remedy: kinds == [.folder]
           ? "`photoctl albums mkdir \(ShellWord.quoted(printable))` makes one."
-          : "`photoctl albums` lists the albums, and `photoctl albums \(kinds == [.smartAlbum] ? "smart" : "create") \(ShellWord.quoted(printable))` makes one.",
-        command: "albums")
+          : "`photoctl albums` lists the albums, and `photoctl albums \(kinds == [.smartAlbum] ? "smart" : "create") \(ShellWord.quoted(printable))` makes one."
+      )
     }
     guard found.count == 1 else {
       let ids = found.prefix(20).map { "id:\($0.id)" }.joined(separator: ", ")
       throw Failure(
-        .noInput, "\(found.count) albums are called '\(printable)'", remedy: "Name one of them: \(ids).",
-        command: "albums")
+        .noInput, "\(found.count) albums are called '\(printable)'", remedy: "Name one of them: \(ids).")
     }
     return first
   }
