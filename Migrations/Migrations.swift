@@ -27,5 +27,8 @@ package enum Migrations {
     Step(name: "v016-readers", sql: String(decoding: PackageResources.v016_readers_sql, as: UTF8.self)),
     Step(
       name: "v017-reader-version", sql: String(decoding: PackageResources.v017_reader_version_sql, as: UTF8.self)),
+    Step(
+      name: "v018-content-changes",
+      sql: String(decoding: PackageResources.v018_content_changes_sql, as: UTF8.self)),
   ]
 }

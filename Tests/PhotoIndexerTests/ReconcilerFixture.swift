@@ -134,6 +134,10 @@ final class ReconcilerFixture {
     }
   }
 
+  func revision(_ id: AssetID) throws -> String {
+    try catalog.read { try #require(try $0.assets([id]).assets.first).revision }
+  }
+
   func asset(_ path: String) throws -> Asset {
     let id = try #require(try paths()[path])
     return try catalog.read { try #require(try $0.assets([id]).assets.first) }

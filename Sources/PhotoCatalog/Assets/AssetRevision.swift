@@ -8,9 +8,13 @@ struct AssetRevision {
 
   mutating func add(orientation: Int64) { mix(UInt64(bitPattern: orientation)) }
 
-  /// - Parameter first: the column of the size of a file. The modification time and the fingerprint follow it.
+  /// - Parameter first: the column of the size of a file. The modification time, the fingerprint, and the number of its
+  ///   changes follow it.
   mutating func add(_ row: RawStatement, from first: Int32) {
     for column in first..<first + 3 { mix(UInt64(bitPattern: row.int64(column))) }
+    // An older photod counted no changes. Without one, the revision and the kept pictures stay those of that photod.
+    let changes = row.int64(first + 3)
+    if changes != 0 { mix(UInt64(bitPattern: changes)) }
   }
 
   /// 13 digits of base 32, which are legal in file names. A string of up to 15 bytes needs no memory of its own.

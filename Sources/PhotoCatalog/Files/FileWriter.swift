@@ -125,9 +125,19 @@ extension CatalogWriter {
     try recordCollections(holding: row.assetID)
     try keepingWords(of: row.assetID) { try writeContent(content, file: row) }
     try updateStat(row)
+    if hasNewBytes { try countContentChange(of: row) }
     try recordCollections(holding: row.assetID)
     record.update(asset: row.assetID, fields)
     return fields
+  }
+
+  /// Gives the asset of a file another revision, also if size, time and fingerprint of the file are as before.
+  private func countContentChange(of row: FileRow) throws {
+    let update = try RawStatement(
+      database, "UPDATE resource SET content_changes = content_changes + 1 WHERE directory_id = ? AND name = ?")
+    update.bind(1, row.directoryID)
+    update.bind(2, text: row.name)
+    try update.run()
   }
 
   /// Returns the fields of an asset that a write of this content will change for clients, without its bytes.

@@ -47,16 +47,22 @@ private typealias Fixture = ReconcilerFixture
   @Test func editThatKeepsSizeAndModificationTimeIsAChange() throws {
     let (fixture, id) = try favorite(bytes: largeFile)
     // All the bytes that were read are as before. The edit is farther behind.
+    let before = try fixture.revision(id)
     let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
     #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).updatedAssets == [id: .content])
+    let after = try fixture.revision(id)
+    #expect(after != before, "a picture of the old content is not shown")
     #expect(try fixture.apply(found("a.jpg", stat, isWritten: true)).isEmpty)
+    #expect(try fixture.revision(id) == after)
   }
 
   @Test func newPermissionsAreNoChange() throws {
-    let (fixture, _) = try favorite()
+    let (fixture, id) = try favorite()
     let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)
+    let before = try fixture.revision(id)
     #expect(try fixture.apply(found("a.jpg", stat)).isEmpty)
     #expect(try fixture.scan([("a.jpg", fixture.disk.edit("/p/a.jpg", editsContent: false))]).isEmpty)
+    #expect(try fixture.revision(id) == before)
   }
 
   @Test func editWhilePhotodWasDownIsFoundByItsContent() throws {
