@@ -18,7 +18,7 @@ struct EmbeddedThumbnail {
     var head = head
     var structure = JPEGStructure(head.view)
     if structure?.size == nil, !head.isWhole {
-      head = try LoadedFile(descriptor: descriptor)
+      head = try LoadedFile(descriptor: descriptor, usesPart: true)
       structure = JPEGStructure(head.view)
     }
     guard let structure, let full = structure.size else { throw PictureError(.unreadable, "the JPEG has no size") }
@@ -26,7 +26,7 @@ struct EmbeddedThumbnail {
     let target = full.rotated(orientation).scaled(to: request.frame)
     let thumbnail = structure.exif?.thumbnail
     if target.longerSide > Self.largestFrameOfThumbnail || thumbnail == nil, !structure.previews.isEmpty {
-      let whole = head.isWhole ? head : try LoadedFile(descriptor: descriptor)
+      let whole = head.isWhole ? head : try LoadedFile(descriptor: descriptor, usesPart: true)
       let views = structure.previews.compactMap { whole.view.part(at: $0.offset, count: $0.count) }
       let sufficient = views.first { (JPEGStructure($0)?.size?.longerSide ?? 0) >= target.longerSide }
       if let view = sufficient ?? views.last,

@@ -11,21 +11,25 @@ import PictureDecoding
 final class LoadedFile {
   /// Files up to this size are read.
   private static let largestRead = 64 << 20
+  /// The same for files of which only a part is used. To read 30 MB takes longer than to decode an embedded picture.
+  private static let largestReadForPart = 1 << 20
 
   private let memory: UnsafeMutableRawBufferPointer
   private let isMapped: Bool
   /// Whether this is the whole file.
   let isWhole: Bool
 
-  /// - Parameter most: how many bytes are needed. Nil means the whole file.
-  init(descriptor: Int32, most: Int? = nil) throws(PictureError) {
+  /// - Parameters:
+  ///   - most: how many bytes are needed. Nil means the whole file.
+  ///   - usesPart: whether only a part of these bytes will be used.
+  init(descriptor: Int32, most: Int? = nil, usesPart: Bool = false) throws(PictureError) {
     let size = Int(sandbox_file_size(descriptor))
     guard size >= 0 else {
       throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
     }
     guard size > 0 else { throw PictureError(.unreadable, "the file is empty") }
     let count = min(size, most ?? size)
-    isMapped = count > Self.largestRead
+    isMapped = count > (usesPart ? Self.largestReadForPart : Self.largestRead)
     if isMapped {
       let mapped = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)
       guard let mapped, mapped != MAP_FAILED else {

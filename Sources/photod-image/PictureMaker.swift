@@ -57,8 +57,9 @@ struct PictureMaker {
     }
   }
 
+  /// The whole file for its embedded picture, which is a small part of it.
   private func whole(_ head: LoadedFile) throws(PictureError) -> LoadedFile {
-    head.isWhole ? head : try LoadedFile(descriptor: descriptor)
+    head.isWhole ? head : try LoadedFile(descriptor: descriptor, usesPart: true)
   }
 
   /// A picture that libvips reads.

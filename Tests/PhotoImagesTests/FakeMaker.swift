@@ -21,6 +21,8 @@ final class FakeMaker: PictureMaker {
     /// Files with an embedded picture.
     var embedded: Set<String> = []
     var failures: [String: PictureMaking] = [:]
+    /// Whether immediate pictures are expected.
+    var isReady = false
     /// It is called when a picture has been made, before the maker returns it.
     var onMade: (@Sendable (String) -> Void)?
   }
@@ -65,6 +67,8 @@ final class FakeMaker: PictureMaker {
     onMade?(name)
     return making
   }
+
+  func keepReady(_ isReady: Bool) { state.withLock { $0.isReady = isReady } }
 
   func shutDown() { release() }
 

@@ -50,6 +50,27 @@ import Testing
     #expect(message.contains("/bin/none"))
   }
 
+  /// An immediate picture has a process of its own, which waits for no other picture.
+  @Test func immediatePictureIsMadeWhileTheOthersHang() async throws {
+    let path = try ScriptedDecoder.install(in: folder.path)
+    let decoders = PictureDecoders(images: .test(path), videos: .test(path), logger: Logger(label: "test"))
+    @Sendable func request(_ name: String, _ kind: PictureKind) -> PictureRequest {
+      PictureRequest(
+        name: Array(name.utf8), contentType: "image/jpeg", kind: kind, frame: PictureFrame(width: 256, height: 256),
+        maximumPixels: 1 << 30, maximumBytes: 1 << 30)
+    }
+    decoders.keepReady(true)
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let hanging = Task.detached { _ = decoders.make(request("hang", .rendered), from: descriptor) }
+    guard case .picture = decoders.makeImmediately(request("a", .embedded), from: descriptor) else {
+      Issue.record("there is no picture")
+      return
+    }
+    decoders.shutDown()
+    await hanging.value
+  }
+
   @Test func soundHasNoPicture() {
     guard case .failed(.unreadable, let message) = make("audio/mp4") else {
       Issue.record("a sound recording has a picture")

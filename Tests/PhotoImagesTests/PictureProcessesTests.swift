@@ -94,6 +94,44 @@ import WorkerProcess
     try await eventually("no process") { processes.processIDs.isEmpty }
   }
 
+  @Test func readyProcessesAreThereBeforeACallAndStay() async throws {
+    let processes = processes(longestIdleness: .milliseconds(50))
+    defer { processes.shutDown() }
+    processes.keepReady(2)
+    try await eventually("two processes") { processes.readyIDs.count == 2 }
+    #expect(make("a", by: processes) == "60 × 40")
+    // Another process starts for it, because a file that has ended one may have spoiled others.
+    #expect(make("once", by: processes) == "60 × 40")
+    try await eventually("the dead process is replaced, and no other stays") {
+      processes.processIDs.count == 2 && processes.readyIDs.count == 2
+    }
+    processes.keepReady(0)
+    try await eventually("no process") { processes.processIDs.isEmpty }
+  }
+
+  @Test func aCallWaitsForAProcessThatStartsAlready() async throws {
+    let processes = processes()
+    defer { processes.shutDown() }
+    processes.keepReady(1)
+    #expect(make("a", by: processes) == "60 × 40")
+    #expect(processes.processIDs.count == 1)
+  }
+
+  @Test func readyProcessesThatDoNotStartHoldUpNoCall() {
+    let processes = PictureProcesses(program: .test("/bin/false"), logger: Logger(label: "test"))
+    processes.keepReady(2)
+    #expect(make("a", by: processes) == "unsupported, not blamed")
+    #expect(make("a", by: processes) == "unsupported, not blamed")
+  }
+
+  @Test func niceProcessesLeaveTheProcessorToOthers() throws {
+    let processes = PictureProcesses(program: .test(path), niceness: 5, logger: Logger(label: "test"))
+    defer { processes.shutDown() }
+    #expect(make("a", by: processes) == "60 × 40")
+    let (process, kind) = (try #require(processes.processIDs.first), Int32(PRIO_PROCESS.rawValue))
+    #expect(getpriority(kind, id_t(process)) == min(19, getpriority(kind, 0) + 5))
+  }
+
   @Test(arguments: [(PictureProgram.image, "photod-images"), (.video, "photod-videos")])
   func missingProgramNamesItsPackage(_ program: PictureProgram, _ package: String) {
     var program = program

@@ -24,6 +24,21 @@ struct RequestTests {
     #expect(fixture.engine.statistics().made == 300)
   }
 
+  @Test func immediatePicturesAreExpectedWhileASessionIsOpen() throws {
+    let fixture = try EngineFixture()
+    var isReady: Bool { fixture.maker.state.withLock { $0.isReady } }
+    let script = try fixture.engine.openSession(
+      client: ImageClient(process: "script"), wantsData: true, isPrivate: true)
+    #expect(!isReady, "MakeImages gives no immediate pictures")
+    let (first, second) = (try fixture.session(), try fixture.session())
+    #expect(isReady)
+    first.close()
+    script.close()
+    #expect(isReady)
+    second.close()
+    #expect(!isReady)
+  }
+
   @Test func onlyThePictureThatAWorkerHeldIsFinishedAfterACancellation() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...1000)

@@ -110,7 +110,7 @@ extension ImageEngine {
     _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
     isDegraded: Bool
   ) -> Outcome? {
-    switch maker.make(request, from: descriptor) {
+    switch maker.makeImmediately(request, from: descriptor) {
     case .picture(let picture):
       guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
       shared.withLock { $0.counts.made += 1 }

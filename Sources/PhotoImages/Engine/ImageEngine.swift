@@ -17,7 +17,7 @@ import Synchronization
 /// If the drive is offline, a kept picture of another size is final: a larger one as it is, a smaller one degraded.
 /// Without any, the request fails with `unavailable`.
 ///
-/// The order of locks is: the store's, then the engine's. The engine never calls the store while it holds its own.
+/// The order of locks is: the store's, then the engine's, then the maker's. The engine never calls the store while it holds its own.
 package final class ImageEngine: Sendable {
   package static let mostSessionsOfClient = 16
   package static let mostSessions = 256
@@ -133,6 +133,7 @@ package final class ImageEngine: Sendable {
       state.immediate.addSession(session.number, client: client)
       state.rendering.addSession(session.number, client: client)
       state.caching.addSession(session.number, client: client)
+      if !isPrivate { maker.keepReady(true) }
       return .success(session)
     }
     immediateThreads.start(Self.immediateThreadCount) { [self] in serveImmediate() }
@@ -149,7 +150,11 @@ package final class ImageEngine: Sendable {
   }
 
   func close(_ number: Int) {
-    let (pins, notify) = shared.withLock { state in Self.removeSession(number, &state) }
+    let (pins, notify) = shared.withLock { state in
+      let removed = Self.removeSession(number, &state)
+      if !state.sessions.values.contains(where: { !$0.isPrivate }) { maker.keepReady(false) }
+      return removed
+    }
     for key in pins { store.unpin(key, wasSent: false) }
     notify?()
     // Work that waited for requests of the session, such as caching, can begin.

@@ -7,8 +7,23 @@ protocol PictureMaker: Sendable {
   /// - Parameter descriptor: open for reading. It stays open until the call returns, and its offset does not move.
   func make(_ request: PictureRequest, from descriptor: Int32) -> PictureMaking
 
+  /// Does the same for a small picture that a program waits for. It never waits for a picture of ``make(_:from:)``.
+  func makeImmediately(_ request: PictureRequest, from descriptor: Int32) -> PictureMaking
+
+  /// Sets whether ``makeImmediately(_:from:)`` will be called soon, so that no call waits for the start of a process. It
+  /// returns at once.
+  func keepReady(_ isReady: Bool)
+
   /// Ends all processes. Calls that run return soon.
   func shutDown()
+}
+
+extension PictureMaker {
+  func makeImmediately(_ request: PictureRequest, from descriptor: Int32) -> PictureMaking {
+    make(request, from: descriptor)
+  }
+
+  func keepReady(_ isReady: Bool) {}
 }
 
 enum PictureMaking: Sendable {

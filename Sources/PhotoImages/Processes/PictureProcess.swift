@@ -24,11 +24,17 @@ final class PictureProcess: @unchecked Sendable {
   private var greeting = ImageStream.greeting
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
+  /// - Parameter niceness: how much higher its nice value is than that of photod.
   /// - Throws: `WorkerError`.
-  init(_ name: String, executable: String, logger: Logger) throws {
+  init(_ name: String, executable: String, niceness: Int32 = 0, logger: Logger) throws {
     self.name = name
     child = try ChildProcess(executable: executable)
     self.logger = logger
+    // Without a lower priority, the process works as well.
+    if niceness > 0 {
+      let process = Int32(PRIO_PROCESS.rawValue)
+      setpriority(process, id_t(child.processID), getpriority(process, 0) + niceness)
+    }
   }
 
   var processID: pid_t { child.processID }
@@ -39,6 +45,22 @@ final class PictureProcess: @unchecked Sendable {
   var isReady: Bool {
     var byte: UInt8 = 0
     return recv(child.socket, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN
+  }
+
+  /// Waits until the process has started its work.
+  /// - Returns: false if it ended, or did not start within the limit.
+  func waitForGreeting(within limit: Duration) -> Bool {
+    var deadline = Deadline(limit)
+    do {
+      // A reply without a request is an error, so the greeting is all that can come.
+      while try frames.next() == nil {
+        if frames.greeted { return true }
+        guard case .more = read(&deadline) else { return false }
+      }
+      return false
+    } catch {
+      return false
+    }
   }
 
   /// Makes one picture.
@@ -157,9 +179,22 @@ final class PictureProcess: @unchecked Sendable {
       } catch {
         return .ended(.broken("it sent an invalid reply (\(error))"))
       }
+      if case .ended(let outcome) = read(&deadline) { return .ended(outcome) }
+    }
+  }
+
+  private enum Reading {
+    case more
+    case ended(Outcome)
+  }
+
+  /// Waits for bytes of the process, and takes them.
+  private func read(_ deadline: inout Deadline) -> Reading {
+    while true {
       let count = recv(child.socket, &buffer, buffer.count, 0)
       if count > 0 {
         frames.append(buffer[..<count])
+        return .more
       } else if count == 0 {
         return .ended(.broken("it ended"))
       } else if errno == EAGAIN {
@@ -189,7 +224,7 @@ final class PictureProcess: @unchecked Sendable {
 
   private func logErrorLines() {
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = read(child.standardError, &bytes, bytes.count)
+    let count = Glibc.read(child.standardError, &bytes, bytes.count)
     guard count > 0 else { return }
     let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").prefix(5)
     for line in lines {

@@ -7,7 +7,8 @@ import WorkerProcess
 
 /// The processes of one program that decodes pictures. They are started when they are needed, and ended when they were idle for 30 s.
 ///
-/// Each caller uses one process, so there are as many as threads that call ``make(_:from:)``.
+/// Each caller uses one process, so there are as many as threads that call ``make(_:from:)``. If ``keepReady(_:)`` was called,
+/// so many processes are started before a caller needs them, and stay.
 ///
 /// If a file ends its process, it is tried once more in a new one, and blamed only if it ends that one too. If it takes
 /// longer than `deadline`, the process is killed and the file is blamed. A file is not to blame if the process did not
@@ -27,6 +28,17 @@ final class PictureProcesses: PictureMaker {
     var failedStart: (reason: String, end: SuspendingClock.Instant)?
     var isEnding = false
     var isCleanupScheduled = false
+    /// How many processes are to be there, also without a caller.
+    var readyCount = 0
+    /// Whether a thread starts the processes that are missing.
+    var isStarting = false
+    /// The callers that wait for a process that starts.
+    var waiting: [DispatchSemaphore] = []
+
+    var isMissingProcesses: Bool {
+      guard !isEnding, idle.count + busy.count < readyCount else { return false }
+      return failedStart.map { $0.end <= SuspendingClock().now } ?? true
+    }
   }
 
   private enum Taken {
@@ -39,18 +51,24 @@ final class PictureProcesses: PictureMaker {
   private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
 
   private let program: PictureProgram
+  private let niceness: Int32
   private let limits: Limits
   private let logger: Logger
   private let slots = ProcessSlots()
   private let state = Mutex(State())
   private let cleanup = DispatchQueue(label: "photod.picture-cleanup")
+  private let starting = DispatchQueue(label: "photod.picture-start")
 
-  init(program: PictureProgram, limits: Limits = Limits(), logger: Logger) {
+  /// - Parameter niceness: how much higher the nice value of the processes is than that of photod.
+  init(program: PictureProgram, niceness: Int32 = 0, limits: Limits = Limits(), logger: Logger) {
     self.program = program
+    self.niceness = niceness
     self.limits = limits
     self.logger = logger
   }
 
+  /// The processes that have started their work and serve no caller.
+  var readyIDs: Set<pid_t> { state.withLock { state in Set(state.idle.map(\.process.processID)) } }
   /// The processes that run now.
   var processIDs: [pid_t] { state.withLock { state in state.idle.map { $0.process.processID } + state.busy } }
 
@@ -78,14 +96,27 @@ final class PictureProcesses: PictureMaker {
     }
   }
 
+  /// Sets how many processes are there although no caller needs them now.
+  func keepReady(_ count: Int) {
+    let (starts, schedules) = state.withLock { state in
+      state.readyCount = count
+      let schedules = state.idle.count > count && !state.isCleanupScheduled
+      if schedules { state.isCleanupScheduled = true }
+      return (Self.takeStart(&state), schedules)
+    }
+    if starts { startMissing() }
+    if schedules { scheduleCleanup() }
+  }
+
   func shutDown() {
-    let idle = state.withLock { state in
+    let (idle, waiting) = state.withLock { state in
       state.isEnding = true
-      defer { state.idle = [] }
+      defer { (state.idle, state.waiting) = ([], []) }
       // The lock holds, so that none of them is reaped and its number is that of another process.
       for processID in state.busy { kill(processID, SIGKILL) }
-      return state.idle
+      return (state.idle, state.waiting)
     }
+    for semaphore in waiting { semaphore.signal() }
     for (process, _) in idle { discard(process, isKilled: false) }
   }
 
@@ -97,15 +128,21 @@ final class PictureProcesses: PictureMaker {
     logger.notice(
       "a decoder failed", metadata: ["program": "\(program.name)", "reason": "\(reason)", "end": "\(end)"])
     guard process.hasGreeted else {
-      let problem = "\(program.name) does not start (\(reason): \(end)); its lines in the log of photod have the reason"
-      state.withLock { $0.failedStart = (problem, SuspendingClock().now + Self.pauseAfterFailedStart) }
-      return .unavailable(.unsupported, problem)
+      return .unavailable(.unsupported, noteFailedStart(reason, end))
     }
     guard isSecondTry else { return nil }
     guard !Self.endsFromOutside.contains(end) else {
       return .unavailable(.unreadable, "\(program.name) ended (\(reason): \(end))")
     }
     return .blamed("decoding it ended \(program.name) twice (\(reason): \(end)); the file may be damaged")
+  }
+
+  /// - Returns: the problem.
+  @discardableResult
+  private func noteFailedStart(_ reason: String, _ end: String) -> String {
+    let problem = "\(program.name) does not start (\(reason): \(end)); its lines in the log of photod have the reason"
+    state.withLock { $0.failedStart = (problem, SuspendingClock().now + Self.pauseAfterFailedStart) }
+    return problem
   }
 
   /// Ends a process whose file takes too long.
@@ -133,18 +170,65 @@ final class PictureProcesses: PictureMaker {
 
   private var isEnding: Bool { state.withLock { $0.isEnding } }
 
+  private enum Idle {
+    case process(PictureProcess)
+    /// One starts, or serves another caller. The semaphore is signalled when it is worth a look.
+    case wait(DispatchSemaphore)
+    case none
+  }
+
   private func take(isFresh: Bool) -> Taken {
     while !isFresh {
-      let idle = state.withLock { state -> PictureProcess? in
-        guard !state.isEnding, let process = state.idle.popLast()?.process else { return nil }
-        state.busy.insert(process.processID)
-        return process
+      switch state.withLock({ Self.takeIdle(&$0) }) {
+      case .process(let idle):
+        if idle.isReady { return .process(idle) }
+        discard(idle, isKilled: true)
+      case .wait(let semaphore): semaphore.wait()
+      case .none: return start()
       }
-      guard let idle else { break }
-      if idle.isReady { return .process(idle) }
-      discard(idle, isKilled: true)
     }
     return start()
+  }
+
+  private static func takeIdle(_ state: inout State) -> Idle {
+    guard !state.isEnding else { return .none }
+    if let process = state.idle.popLast()?.process {
+      state.busy.insert(process.processID)
+      return .process(process)
+    }
+    // A process that was started already is there sooner than another one.
+    guard state.isStarting else { return .none }
+    let semaphore = DispatchSemaphore(value: 0)
+    state.waiting.append(semaphore)
+    return .wait(semaphore)
+  }
+
+  /// - Returns: whether the caller must call ``startMissing()``.
+  private static func takeStart(_ state: inout State) -> Bool {
+    guard state.isMissingProcesses, !state.isStarting else { return false }
+    state.isStarting = true
+    return true
+  }
+
+  /// Starts the missing processes one after another, because two would start slower together.
+  private func startMissing() {
+    starting.async { [self] in
+      while state.withLock({ $0.isMissingProcesses }) {
+        guard case .process(let process) = start() else { break }
+        guard process.waitForGreeting(within: limits.deadline) else {
+          let end = discard(process, isKilled: true) ?? "it hangs in the kernel"
+          noteFailedStart("it sends no greeting", end)
+          break
+        }
+        putBack(process)
+      }
+      let waiting = state.withLock { state in
+        state.isStarting = false
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for semaphore in waiting { semaphore.signal() }
+    }
   }
 
   private func start() -> Taken {
@@ -162,7 +246,7 @@ final class PictureProcesses: PictureMaker {
         "\(program.product) need the program \(program.name), which the package \(program.package) installs (\(error))")
     }
     do {
-      let process = try PictureProcess(program.name, executable: path, logger: logger)
+      let process = try PictureProcess(program.name, executable: path, niceness: niceness, logger: logger)
       let isLate = state.withLock { state in
         if !state.isEnding { state.busy.insert(process.processID) }
         return state.isEnding
@@ -179,13 +263,15 @@ final class PictureProcesses: PictureMaker {
   }
 
   private func putBack(_ process: PictureProcess) {
-    let (isEnding, schedules) = state.withLock { state in
-      guard !state.isEnding else { return (true, false) }
+    let (isEnding, schedules, waiting) = state.withLock { state -> (Bool, Bool, DispatchSemaphore?) in
+      guard !state.isEnding else { return (true, false, nil) }
       state.busy.remove(process.processID)
       state.idle.append((process, SuspendingClock().now))
-      defer { state.isCleanupScheduled = true }
-      return (false, !state.isCleanupScheduled)
+      let schedules = state.idle.count > state.readyCount && !state.isCleanupScheduled
+      if schedules { state.isCleanupScheduled = true }
+      return (false, schedules, state.waiting.popLast())
     }
+    waiting?.signal()
     if isEnding { discard(process, isKilled: false) }
     if schedules { scheduleCleanup() }
   }
@@ -193,7 +279,11 @@ final class PictureProcesses: PictureMaker {
   /// - Returns: how it ended. Nil if it hangs in the kernel.
   @discardableResult
   private func discard(_ process: PictureProcess, isKilled: Bool) -> String? {
-    state.withLock { _ = $0.busy.remove(process.processID) }
+    let starts = state.withLock { state in
+      state.busy.remove(process.processID)
+      return Self.takeStart(&state)
+    }
+    if starts { startMissing() }
     let end = process.end(isKilled: isKilled)
     if end == nil, slots.take(program.name, maximum: .max) { slots.abandon(process.processID, program.name) }
     return end
@@ -205,14 +295,16 @@ final class PictureProcesses: PictureMaker {
     cleanup.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.endIdle() }
   }
 
-  /// Ends the processes that were idle for long. The next check is when another may have been idle for as long.
+  /// Ends the processes that were idle for long, but those that are to be ready. The next check is when another may have been
+  /// idle for as long.
   private func endIdle() {
     let (ended, hasMore) = state.withLock { state -> ([PictureProcess], Bool) in
       let limit = SuspendingClock().now - limits.longestIdleness
-      let old = state.idle.filter { $0.since <= limit }.map(\.process)
-      state.idle.removeAll { $0.since <= limit }
-      state.isCleanupScheduled = !state.idle.isEmpty
-      return (old, state.isCleanupScheduled)
+      // The list begins with the processes that were idle for longest.
+      let old = state.idle.prefix(max(0, state.idle.count - state.readyCount)).prefix { $0.since <= limit }
+      state.idle.removeFirst(old.count)
+      state.isCleanupScheduled = state.idle.count > state.readyCount
+      return (old.map(\.process), state.isCleanupScheduled)
     }
     for process in ended { discard(process, isKilled: false) }
     if hasMore { scheduleCleanup() }
