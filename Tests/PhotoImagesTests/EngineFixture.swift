@@ -54,11 +54,13 @@ final class EngineFixture: Sendable {
   /// The folder that all programs share.
   var thumbnails: String { folder.path + "/thumbnails" }
 
-  /// - Parameter isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails
-  ///   are not read either.
+  /// - Parameters:
+  ///   - isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails are not
+  ///     read either.
+  ///   - onThumbnailChange: is called after each change of a shared thumbnail or of its record.
   init(
     workers: Int = 1, maximumBytes: Int64 = 1 << 30, isSharing: Bool? = nil, assets: FakeAssets = FakeAssets(),
-    in folder: TemporaryFolder? = nil
+    in folder: TemporaryFolder? = nil, onThumbnailChange: @escaping @Sendable () -> Void = {}
   ) throws {
     self.assets = assets
     self.folder = try folder ?? TemporaryFolder("images")
@@ -67,7 +69,10 @@ final class EngineFixture: Sendable {
       logger: Logger(label: "test") { [log] _ in log })
     configuration.clock = clock.clock
     configuration.sharedThumbnails = isSharing.map { [folder = self.folder] in
-      SharedThumbnailConfiguration(folder: folder.path + "/thumbnails", isWriting: $0, version: "1.0")
+      var thumbnails = SharedThumbnailConfiguration(
+        folder: folder.path + "/thumbnails", isWriting: $0, version: "1.0")
+      thumbnails.onChange = onThumbnailChange
+      return thumbnails
     }
     engine = ImageEngine(configuration: configuration, assets: assets, maker: maker)
   }

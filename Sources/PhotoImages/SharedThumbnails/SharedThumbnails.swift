@@ -70,8 +70,8 @@ final class SharedThumbnails: Sendable {
   }
 
   init(_ configuration: SharedThumbnailConfiguration, recordsDirectory: String, _ surroundings: Surroundings) {
-    folder = ThumbnailFolder(path: configuration.folder)
-    records = ThumbnailRecords(directory: recordsDirectory)
+    folder = ThumbnailFolder(path: configuration.folder, onChange: configuration.onChange)
+    records = ThumbnailRecords(directory: recordsDirectory, onChange: configuration.onChange)
     version = configuration.version
     self.surroundings = surroundings
     state = Mutex(State(isWriting: configuration.isWriting))
@@ -207,6 +207,10 @@ final class SharedThumbnails: Sendable {
       }
     }
     for record in recorded { settle(record, asset) }
+    // photod was killed before the first record of a file was whole.
+    for file in 0..<ThumbnailRecords.mostFiles where records.record(of: id, file: file) == nil {
+      if let rest = records.newRecord(of: id, file: file) { endMove(to: rest) }
+    }
   }
 
   private func settleLater(_ id: Int64) {
@@ -217,6 +221,10 @@ final class SharedThumbnails: Sendable {
 
   private func settle(_ record: ThumbnailRecords.Record, _ asset: ImageAsset?) {
     let file = file(of: record, asset)
+    if let earlier = records.newRecord(of: record.assetID, file: record.file), earlier.path != file?.path {
+      // photod was killed while the thumbnails moved there. Now their file is at another path, or gone.
+      if earlier.path == record.path { records.removeNew(earlier) } else { endMove(to: earlier) }
+    }
     var hasThumbnails = false
     for place in places {
       guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else {
@@ -226,7 +234,7 @@ final class SharedThumbnails: Sendable {
         }
         continue
       }
-      guard let file, facts.matches(file) else {
+      guard let file, facts.matches(file), facts.revision == nil || facts.revision == asset?.revision else {
         folder.remove(place, of: record.path)
         continue
       }
@@ -242,20 +250,30 @@ final class SharedThumbnails: Sendable {
       do throws(ThumbnailFolder.WriteError) {
         // Another photo may have a thumbnail at the new path, if files changed their names with each other. Its owner gets
         // another one when a picture of it is made.
+        try records.begin(.init(assetID: record.assetID, file: record.file, path: file.path))
         if try folder.move(place, from: record.path, to: file.path) { hasThumbnails = true }
       } catch {
         folder.remove(place, of: record.path)
         note(error)
       }
     }
-    guard let file, hasThumbnails else { return records.remove(record) }
-    guard file.path != record.path else { return }
+    guard let file, hasThumbnails else {
+      records.removeNew(record)
+      return records.remove(record)
+    }
+    guard file.path != record.path else { return records.removeNew(record) }
     do throws(ThumbnailFolder.WriteError) {
       try records.set(.init(assetID: record.assetID, file: record.file, path: file.path))
     } catch {
       for place in places { folder.remove(place, of: file.path) }
       note(error)
     }
+  }
+
+  /// Removes the thumbnails of a path to which they were being moved, and then its record.
+  private func endMove(to record: ThumbnailRecords.Record) {
+    removeThumbnails(of: record)
+    records.removeNew(record)
   }
 
   /// The recorded file, at its present path. Nil if no thumbnail of it may be shared.
@@ -281,7 +299,7 @@ final class SharedThumbnails: Sendable {
     // Valid thumbnails of other programs stay. One with the id of another asset is from an earlier catalog.
     let present = sizes.filter { size in
       folder.facts(.size(size), of: file.path).map {
-        $0.matches(file) && ($0.assetID == nil || $0.assetID == asset.id)
+        $0.matches(file) && ($0.assetID == nil || ($0.assetID == asset.id && $0.revision == asset.revision))
       } ?? false
     }
     let missing = sizes.filter { !present.contains($0) }

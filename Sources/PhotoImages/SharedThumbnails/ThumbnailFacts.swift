@@ -8,11 +8,14 @@ struct ThumbnailFacts: Hashable, Sendable {
   var software: String?
   /// The asset of which photod wrote the thumbnail.
   var assetID: Int64?
+  /// The revision that the asset had. A program may change a photo and keep its size and time.
+  var revision: String?
   /// The size of the photo in pixels.
   var photoSize: ImageFrame?
 
   /// The keyword that only photod writes. It tells the thumbnails of this library's photos from those of other programs.
   private static let assetKeyword = "X-photod::Asset"
+  private static let revisionKeyword = "X-photod::Revision"
 
   /// The facts of a thumbnail that photod writes.
   /// - Returns: nil if the modification time of the file is not known. Such a thumbnail could never be checked.
@@ -23,6 +26,7 @@ struct ThumbnailFacts: Hashable, Sendable {
     byteCount = file.byteCount
     self.software = software
     assetID = asset.id
+    revision = asset.revision
     // The catalog's size is that of the file to show.
     photoSize = file.index == 0 ? asset.pixelSize : nil
   }
@@ -40,6 +44,7 @@ struct ThumbnailFacts: Hashable, Sendable {
     byteCount = texts["Thumb::Size"].flatMap { Int64($0) }
     software = texts["Software"]
     assetID = texts[Self.assetKeyword].flatMap { Int64($0) }
+    revision = texts[Self.revisionKeyword]
     if let width = texts["Thumb::Image::Width"].flatMap({ Int($0) }),
       let height = texts["Thumb::Image::Height"].flatMap({ Int($0) })
     {
@@ -62,6 +67,7 @@ struct ThumbnailFacts: Hashable, Sendable {
     }
     if let software { texts.append(("Software", software)) }
     if let assetID { texts.append((Self.assetKeyword, String(assetID))) }
+    if let revision { texts.append((Self.revisionKeyword, revision)) }
     return texts
   }
 }

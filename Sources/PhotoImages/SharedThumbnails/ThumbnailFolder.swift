@@ -42,9 +42,12 @@ struct ThumbnailFolder: Sendable {
   let path: String
   /// The path without symbolic links. The paths of photos have none.
   private let resolvedPath: String
+  /// It is called after each change of the disk. Tests look at the disk then.
+  private let onChange: @Sendable () -> Void
 
-  init(path: String) {
+  init(path: String, onChange: @escaping @Sendable () -> Void = {}) {
     self.path = path
+    self.onChange = onChange
     let resolved = realpath(path, nil)
     resolvedPath = resolved.map { String(cString: $0) } ?? path
     free(resolved)
@@ -136,6 +139,7 @@ struct ThumbnailFolder: Sendable {
       unlink(temporary)
       throw WriteError(errorNumber: errorNumber)
     }
+    onChange()
   }
 
   /// Gives a thumbnail to the new path of its file.
@@ -151,7 +155,9 @@ struct ThumbnailFolder: Sendable {
     return true
   }
 
-  func remove(_ place: Place, of file: [UInt8]) { unlink(name(place, ThumbnailURI(path: file))) }
+  func remove(_ place: Place, of file: [UInt8]) {
+    if unlink(name(place, ThumbnailURI(path: file))) == 0 { onChange() }
+  }
 
   // MARK: - Private
 

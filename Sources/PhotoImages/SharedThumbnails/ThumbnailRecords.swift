@@ -7,8 +7,9 @@ import Glibc
 /// asset's id, and `FILE` the index of the file. A link is made and replaced at once, and holds any bytes. No program
 /// follows it.
 ///
-/// A record is made before its thumbnails, and removed after them. So a crash leaves records that are not needed, but no
-/// thumbnail without its record. If photod is killed while it moves thumbnails, the record has the old path until the next start.
+/// A record is made before its thumbnails, and removed after them. While thumbnails move, `AA/ASSET-FILE.new` has their new
+/// path. It replaces the record when all of them are there. So a crash leaves records that are not needed, but no thumbnail
+/// without a record.
 struct ThumbnailRecords: Sendable {
   struct Record: Hashable, Sendable {
     var assetID: Int64
@@ -21,6 +22,8 @@ struct ThumbnailRecords: Sendable {
   static let mostFiles = 8
 
   let directory: String
+  /// It is called after each change of the disk. Tests look at the disk then.
+  var onChange: @Sendable () -> Void = {}
 
   /// Whether there may be records.
   var exist: Bool { access(directory, F_OK) == 0 }
@@ -28,32 +31,50 @@ struct ThumbnailRecords: Sendable {
   func records(of assetID: Int64) -> [Record] { (0..<Self.mostFiles).compactMap { record(of: assetID, file: $0) } }
 
   /// The record in the place of this file. Its path may be that of another file, if the order of the files has changed.
-  func record(of assetID: Int64, file: Int) -> Record? {
+  func record(of assetID: Int64, file: Int) -> Record? { read(assetID, file, path(assetID, file)) }
+
+  /// The path to which the thumbnails of a record are being moved, or were being moved when photod was killed.
+  func newRecord(of assetID: Int64, file: Int) -> Record? { read(assetID, file, newPath(assetID, file)) }
+
+  private func read(_ assetID: Int64, _ file: Int, _ link: String) -> Record? {
     let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      count = buffer.withMemoryRebound(to: CChar.self) {
-        max(0, readlink(path(assetID, file), $0.baseAddress!, $0.count))
-      }
+      count = buffer.withMemoryRebound(to: CChar.self) { max(0, readlink(link, $0.baseAddress!, $0.count)) }
     }
     return target.isEmpty ? nil : Record(assetID: assetID, file: file, path: target)
   }
 
-  /// Replaces the record in the place of this file. Its thumbnails must be gone, because nothing else knows their path.
+  /// Replaces the record in the place of this file. Its thumbnails must be gone, or have been moved since ``begin(_:)``,
+  /// because nothing else knows their path.
   /// - Throws: if the record can't be made. Then no thumbnail may be written.
   func set(_ record: Record) throws(ThumbnailFolder.WriteError) {
-    let path = path(record.assetID, record.file)
-    let temporary = "\(path).new"
-    let target = record.path.map { CChar(bitPattern: $0) } + [0]
-    // One of a photod that was killed may be there.
-    unlink(temporary)
-    if symlink(target, temporary) != 0 {
-      guard errno == ENOENT else { throw ThumbnailFolder.WriteError(errorNumber: errno) }
-      makeFolders(record.assetID)
-      guard symlink(target, temporary) == 0 else { throw ThumbnailFolder.WriteError(errorNumber: errno) }
+    try begin(record)
+    guard rename(newPath(record.assetID, record.file), path(record.assetID, record.file)) == 0 else {
+      throw ThumbnailFolder.WriteError(errorNumber: errno)
     }
-    guard rename(temporary, path) == 0 else { throw ThumbnailFolder.WriteError(errorNumber: errno) }
+    onChange()
   }
 
-  func remove(_ record: Record) { unlink(path(record.assetID, record.file)) }
+  /// Records where the thumbnails of a file are about to be moved. No thumbnail may be at an earlier such path.
+  /// - Throws: if that can't be recorded. Then no thumbnail may be moved.
+  func begin(_ record: Record) throws(ThumbnailFolder.WriteError) {
+    guard newRecord(of: record.assetID, file: record.file) != record else { return }
+    removeNew(record)
+    let link = newPath(record.assetID, record.file)
+    let target = record.path.map { CChar(bitPattern: $0) } + [0]
+    if symlink(target, link) != 0 {
+      guard errno == ENOENT else { throw ThumbnailFolder.WriteError(errorNumber: errno) }
+      makeFolders(record.assetID)
+      guard symlink(target, link) == 0 else { throw ThumbnailFolder.WriteError(errorNumber: errno) }
+    }
+    onChange()
+  }
+
+  func remove(_ record: Record) { remove(path(record.assetID, record.file)) }
+
+  /// Forgets where thumbnails were being moved. None may be there.
+  func removeNew(_ record: Record) { remove(newPath(record.assetID, record.file)) }
+
+  private func remove(_ link: String) { if unlink(link) == 0 { onChange() } }
 
   /// The recorded assets of one of the 256 folders.
   func assetIDs(inFolder index: Int) -> Set<Int64> {
@@ -64,6 +85,8 @@ struct ThumbnailRecords: Sendable {
   private func path(_ assetID: Int64, _ file: Int) -> String {
     "\(directory)/\(PictureKey.folder(of: assetID))/\(assetID)-\(file)"
   }
+
+  private func newPath(_ assetID: Int64, _ file: Int) -> String { path(assetID, file) + ".new" }
 
   /// Makes the folder of an asset and those above it. If one can't be made, the caller's next call reports that.
   private func makeFolders(_ assetID: Int64) {

@@ -8,8 +8,10 @@ import WatchRecords
 
 extension EngineFixture {
   /// An engine that has shared the photos 1 to `count` at 512 pixels.
-  static func sharing(_ count: Int64 = 1, in folder: TemporaryFolder? = nil) async throws -> EngineFixture {
-    let fixture = try EngineFixture(isSharing: true, in: folder)
+  static func sharing(
+    _ count: Int64 = 1, in folder: TemporaryFolder? = nil, onThumbnailChange: @escaping @Sendable () -> Void = {}
+  ) async throws -> EngineFixture {
+    let fixture = try EngineFixture(isSharing: true, in: folder, onThumbnailChange: onThumbnailChange)
     fixture.assets.add(1...count, pixelSize: ImageFrame(width: 3000, height: 2000))
     let session = try fixture.session()
     for id in 1...count { _ = try await fixture.picture(id, .square(512), in: session, as: id) }

@@ -98,6 +98,18 @@ import WatchRecords
     #expect(fixture.sharedFiles.isEmpty)
   }
 
+  /// A program changed the photo, and kept its size and time.
+  @Test func thumbnailsOfAnotherRevisionGo() async throws {
+    let fixture = try await EngineFixture.sharing()
+    fixture.assets.change(1) { $0.revision = "r2" }
+    fixture.engine.filesChanged([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
+    _ = try await fixture.picture(1, .square(512), in: try fixture.session(), as: 1)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.count == 3)
+  }
+
   // MARK: - A catalog that can't be read
 
   @Test func aHiddenPhotoIsFoundWhenTheCatalogCanBeReadAgain() async throws {
