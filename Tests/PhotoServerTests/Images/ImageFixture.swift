@@ -38,7 +38,8 @@ final class FakePictureMaker: PictureMaker {
     made.withLock { $0 += 1 }
     gate.wait()
     let (width, height) = request.frame.map { (Int($0.width), Int($0.height)) } ?? (4000, 3000)
-    let bytes = Self.picture(width, height, byteCount: byteCount.withLock { $0 })
+    let isPNG = request.format == .png
+    let bytes = isPNG ? Self.png(width, height) : Self.picture(width, height, byteCount: byteCount.withLock { $0 })
     guard let header = PictureHeader(bytes[...]) else { return .blamed("the fake picture has no header") }
     return .picture(MadePicture(bytes: bytes, header: header, isDegraded: false))
   }
@@ -51,6 +52,40 @@ final class FakePictureMaker: PictureMaker {
     let start = [0xFF, 0xD8, 0xFF, 0xC0, 0, 11, 8] + two(height) + two(width) + [1, 1, 0x11, 0]
     return start + Array(repeating: 7, count: max(0, byteCount - start.count - 2)) + [0xFF, 0xD9]
   }
+
+  /// The chunks of a PNG, without pixels.
+  private static func png(_ width: Int, _ height: Int) -> [UInt8] {
+    let sides = [width, height].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 0xFF)] }
+    return PNGText.signature + PNGText.chunk("IHDR", sides + [8, 2, 0, 0, 0]) + PNGText.chunk("IDAT", [1, 2, 3])
+      + PNGText.chunk("IEND", [])
+  }
+}
+
+/// The assets of a catalog. It counts how often one is read.
+final class CountedAssets: ImageAssets {
+  private let assets: CatalogImageAssets
+  private let reads = Mutex(0)
+
+  init(_ assets: CatalogImageAssets) { self.assets = assets }
+
+  /// The reads since the last ``takeCount()``.
+  var count: Int { reads.withLock { $0 } }
+
+  func takeCount() -> Int {
+    reads.withLock { count in
+      defer { count = 0 }
+      return count
+    }
+  }
+
+  func imageAsset(_ id: Int64) throws -> ImageAsset? {
+    reads.withLock { $0 += 1 }
+    return try assets.imageAsset(id)
+  }
+
+  func isOnShare(_ file: ImageFile) -> Bool { assets.isOnShare(file) }
+
+  func open(_ file: ImageFile) throws(ImageFileError) -> Int32 { try assets.open(file) }
 }
 
 /// The environment "pictures": a library with files on disk, the engine with a fake maker, and a service on a socket.
@@ -59,20 +94,27 @@ final class ImageFixture: Sendable {
   let maker = FakePictureMaker()
   let engine: ImageEngine
   let assets: CatalogImageAssets
+  /// The assets as the engine reads them.
+  let counted: CountedAssets
   private let folder: TemporaryFolder
   var photos: String { folder.path + "/photos" }
   var store: String { folder.path + "/pictures" }
+  /// The thumbnails for other programs.
+  var thumbnails: String { folder.path + "/thumbnails" }
 
-  init() throws {
+  init(isSharing: Bool = false) throws {
     folder = try TemporaryFolder("pictures")
     try FileManager.default.createDirectory(atPath: folder.path + "/photos", withIntermediateDirectories: true)
     server = try ServerFixture(root: folder.path + "/photos")
     assets = CatalogImageAssets(catalog: server.catalog) { _ in .direct }
+    counted = CountedAssets(assets)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     engine = ImageEngine(
       configuration: ImageConfiguration(
-        cacheDirectory: folder.path + "/pictures", workers: 1, logger: logger),
-      assets: assets, maker: maker)
+        cacheDirectory: folder.path + "/pictures", workers: 1,
+        sharedThumbnails: .init(folder: folder.path + "/thumbnails", isWriting: isSharing, version: "1"),
+        logger: logger),
+      assets: counted, maker: maker)
   }
 
   func path(_ name: String) -> String { "\(photos)/\(name)" }
@@ -93,6 +135,37 @@ final class ImageFixture: Sendable {
   }
 
   private static let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
+
+  /// Makes a folder of photos, in one commit.
+  func addFolder(_ name: String, photos: Int) throws -> (DirectoryID, [AssetID]) {
+    try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+    let rows = try (0..<photos).map { try write("\(name)/\($0).jpg", "photo \($0)", id: 0) }
+    var directory: DirectoryID = 0
+    var ids: [AssetID] = []
+    try server.commit { writer in
+      let top = try #require(try server.catalog.read { try $0.directories() }.first { $0.id == server.directoryID })
+      directory = try writer.insertDirectory(
+        parentID: server.directoryID, rootID: nil, name: Array(name.utf8), volumeID: top.volumeID, inode: 77,
+        birthTime: 1)
+      for (number, row) in rows.enumerated() {
+        var row = row
+        row.directoryID = directory
+        row.name = Array("\(number).jpg".utf8)
+        ids.append(try writer.insertAsset(Self.content, file: row, addedDate: .init(microseconds: 1)))
+      }
+    }
+    return (directory, ids)
+  }
+
+  /// Renames a folder, and commits that.
+  func renameFolder(_ directory: DirectoryID, from old: String, to new: String) throws {
+    try FileManager.default.moveItem(atPath: path(old), toPath: path(new))
+    try server.commit { writer in
+      var row = try #require(try server.catalog.read { try $0.directories() }.first { $0.id == directory })
+      row.name = Array(new.utf8)
+      _ = try writer.moveDirectory(&row)
+    }
+  }
 
   private func write(_ name: String, _ content: String, id: AssetID) throws -> FileRow {
     try Data(content.utf8).write(to: URL(fileURLWithPath: path(name)))
