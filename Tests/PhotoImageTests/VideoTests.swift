@@ -147,6 +147,22 @@ import Testing
     expect(try color("color.mp4"), expected, within: 3)
   }
 
+  /// The same values are other colours in each set of primaries. The expected ones come from the chromaticities of H.273.
+  @Test(arguments: [
+    ("bt709", [120, 180, 150]), ("smpte170m", [124, 179, 150]), ("bt470bg", [116, 180, 150]),
+    ("smpte432", [99, 182, 148]), ("bt2020", [0, 186, 147]),
+  ])
+  func primariesAreConverted(_ name: String, _ expected: [Int]) throws {
+    for (source, expected) in [("0x78B496", expected), ("white", [255, 255, 255]), ("0x404040", [64, 64, 64])] {
+      let pixels = "color=\(source):s=160x120:r=25:d=0.2,scale=out_color_matrix=bt709:out_range=tv,format=yuv444p"
+      try MadeVideos.make(
+        "-f", "lavfi", "-i", pixels, "-c:v", "libx264", "-crf", "1", "-colorspace", "bt709", "-color_range", "tv",
+        "-color_primaries", name, "-color_trc", "bt709", path("primaries.mp4"))
+      // A color at the edge of sRGB changes much with one step of the video.
+      expect(try color("primaries.mp4"), expected, within: expected.contains(0) ? 12 : 3, "of \(source)")
+    }
+  }
+
   /// Half of the range of PQ is 92 cd/m², and half of that of HLG is 51 cd/m².
   @Test(arguments: [("smpte2084", 180), ("arib-std-b67", 137)])
   func highDynamicRangeIsMapped(_ transfer: String, _ expected: Int) throws {
