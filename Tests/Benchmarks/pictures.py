@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import threading
 import time
 
 from daemon import Photod, kilobytes
@@ -227,39 +228,112 @@ def videos(setting):
     shutil.rmtree(folder)
 
 
+class Session:
+    """A session of `library`, whose requests are made one after another."""
+
+    def __init__(self, library, stream, calls):
+        self.library, self.stream, self.calls = library, stream, calls
+        stream.send("OpenSession", more=True, interface=IMAGES)
+        self.name = stream.parameters(stream.reply_bytes())["session"]
+        self.number = 0
+
+    def request(self, asset, side, **options):
+        """Requests a picture, and yields the milliseconds until each result with the result, to the final one."""
+        self.number += 1
+        began = time.monotonic_ns()
+        self.library.call(self.calls, "RequestImages", session=self.name, requests=[
+            {"id": self.number, "assetID": asset, "targetWidth": side, "targetHeight": side, **options}])
+        is_final = False
+        while not is_final:
+            results = self.stream.parameters(self.stream.reply_bytes())["results"]
+            taken = (time.monotonic_ns() - began) / 1e6
+            # A result of the last request may have been on its way when that was cancelled.
+            for result in results:
+                if result["requestID"] == self.number:
+                    is_final = result["isFinal"]
+                    yield taken, result
+
+    def cancel(self):
+        self.library.call(self.calls, "CancelRequests", session=self.name)
+
+
 def soon(setting, folder):
     """Measures the time from a request to its first result, new and kept."""
-    with Library(setting, folder) as library, library.photod.connect() as stream, library.photod.connect() as calls:
-        ids = library.ids(setting.options.pictures)
-        stream.send("OpenSession", more=True, interface=IMAGES)
-        session = stream.parameters(stream.reply_bytes())["session"]
-        kinds = {"degraded": [], "final": [], "kept": []}
-        number = 0
-        for kind in ["new", "kept"]:
+    kinds = {"first": [], "degraded": [], "final": [], "kept": []}
+
+    def once(_):
+        with Library(setting, folder) as library, library.photod.connect() as stream, \
+                library.photod.connect() as calls:
+            ids = library.ids(setting.options.pictures)
+            session = Session(library, stream, calls)
+            for place, asset in enumerate(ids):
+                for taken, result in session.request(asset, SIZE):
+                    if not result["isFinal"]:
+                        # The first one of all waits for the start of a process.
+                        kinds["degraded" if place else "first"].append(taken)
+                    elif place:
+                        kinds["final"].append(taken)
             for asset in ids:
-                number += 1
-                began = time.monotonic_ns()
-                library.call(calls, "RequestImages", session=session, requests=[
-                    {"id": number, "assetID": asset, "targetWidth": SIZE, "targetHeight": SIZE}])
-                is_final = False
-                while not is_final:
-                    results = stream.parameters(stream.reply_bytes())["results"]
-                    taken = (time.monotonic_ns() - began) / 1e6
-                    for result in results:
-                        is_final = result["isFinal"]
-                        if kind == "kept":
-                            kinds["kept"].append(taken)
-                        else:
-                            kinds["final" if is_final else "degraded"].append(taken)
+                kinds["kept"] += [taken for taken, _ in session.request(asset, SIZE)]
+
+    setting.repeat("first pictures", setting.options.rounds, once)
     setting.report.keep("first picture", kinds)
-    for kind, what, limit in [("degraded", "the camera's thumbnail", 10), ("final", "the final picture", None),
+    for kind, what, limit in [("first", "the camera's thumbnail, the first one of a session", None),
+                              ("degraded", "the camera's thumbnail", 10), ("final", "the final picture", None),
                               ("kept", "a kept picture", 2)]:
-        if not kinds[kind]:
-            continue
-        half, most = quantile(kinds[kind], 0.5), quantile(kinds[kind], 0.99)
-        setting.report.add(
-            f"request to {what}, p50", half, "ms", note=f"p99 {most:.2f}",
-            targets=[under(half, limit, "ms")] if limit else [])
+        add_latency(setting, what, kinds[kind], limit)
+    busy(setting, folder)
+
+
+def busy(setting, folder):
+    """Measures the same while another client's requests keep all decoders busy."""
+    kinds = {"degraded": [], "kept": []}
+    count = max(10, min(200, 5 * setting.options.pictures))
+    with Library(setting, folder) as library, library.photod.connect() as stream, library.photod.connect() as calls, \
+            library.photod.connect() as others:
+        ids = library.ids(setting.options.pictures)
+        is_over = threading.Event()
+
+        def decode():
+            side = 900
+            while not is_over.is_set():
+                side += 1
+                others.send("MakeImages", more=True, interface=IMAGES, requests=[
+                    {"id": index, "assetID": asset, "targetWidth": side, "targetHeight": side, "resizeMode": "exact"}
+                    for index, asset in enumerate(ids[:10], 1)])
+                wanted = len(ids[:10])
+                while wanted:
+                    wanted -= len(others.parameters(others.reply_bytes())["results"])
+
+        thread = threading.Thread(target=decode)
+        thread.start()
+        try:
+            session = Session(library, stream, calls)
+            # The first one waits for the start of a process.
+            for number in range(count + 1):
+                # No picture of such a size is kept, so each request gives the camera's thumbnail first.
+                taken, result = next(session.request(ids[number % len(ids)], 161 + number, resizeMode="exact"))
+                session.cancel()
+                if number and not result["isFinal"]:
+                    kinds["degraded"].append(taken)
+            list(session.request(ids[0], SIZE))
+            for _ in range(count):
+                kinds["kept"] += [taken for taken, _ in session.request(ids[0], SIZE)]
+        finally:
+            is_over.set()
+            thread.join()
+    setting.report.keep("first picture while others are decoded", kinds)
+    for kind, what, limit in [("degraded", "the camera's thumbnail", 10), ("kept", "a kept picture", 2)]:
+        add_latency(setting, f"{what}, while all decoders are busy", kinds[kind], limit)
+
+
+def add_latency(setting, what, times, limit):
+    if not times:
+        return
+    half, most = quantile(times, 0.5), quantile(times, 0.99)
+    setting.report.add(
+        f"request to {what}, p50", half, "ms", note=f"p99 {most:.2f}",
+        targets=[under(half, limit, "ms", "p50 "), under(most, limit, "ms", "p99 ")] if limit else [])
 
 
 def scroll(setting):
