@@ -1,6 +1,11 @@
-import Foundation
 import PhotoClient
 import PhotoModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension PhotoLibrary {
   /// All calls of one command are undone together.
