@@ -64,11 +64,20 @@ struct CollectionListReplicaTests {
     wrong[1].digest = "0000000000000000"
     wrong[2].updated = []
     wrong[3].inserted = nil
-    wrong.append(Self.observation("l.1.2", after: "l.1.1", [2, 1, 3]))
+    wrong.append(Self.observation("l.1.2", after: "l.1.0", [2, 1, 3]))
+    wrong.append(Self.observation("l.1.2", after: "l.1.1", [2, 1]))
     for observation in wrong {
       #expect(throws: CollectionListReplica.OutOfStep.self) { try replica.apply(observation) }
       #expect(replica == held)
     }
+  }
+
+  @Test func anObservationWithoutADifferenceHasTheToken() throws {
+    var replica = CollectionListReplica()
+    _ = try replica.apply(Self.page([2, 1, 3], at: 0, of: [2, 1, 3]))
+    let collections = replica.collections
+    #expect(try replica.apply(Self.observation("l.1.2", after: "l.1.1", [2, 1, 3])) == .unchanged)
+    #expect(replica.token == "l.1.2" && replica.collections == collections)
   }
 
   @Test func observeCollectionsSendsItsKindsAndReturnsTheObservations() async throws {

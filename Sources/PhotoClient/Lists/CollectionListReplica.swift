@@ -11,7 +11,7 @@ import PhotoModel
 ///   switch try replica.apply(observation) {
 ///   case .list: sidebar.reload(replica.collections)
 ///   case .details(let details): sidebar.update(replica.collections, by: details)
-///   case .partOfList: break
+///   case .partOfList, .unchanged: break
 ///   }
 /// }
 /// ```
@@ -30,6 +30,8 @@ public struct CollectionListReplica: Hashable, Sendable {
     case list(Observation.Reload?)
     /// These details changed the list. The collections at `changedAfter` must be shown again.
     case details(FetchResultChangeDetails)
+    /// The list is the same. Only the token is new.
+    case unchanged
   }
 
   /// The collections in their order. Empty before the first ``Step/list(_:)``.
@@ -69,7 +71,10 @@ public struct CollectionListReplica: Hashable, Sendable {
       collections = try changed(to: next.ids.map(CollectionID.init(element:)), details, observation)
       list = next
       return .details(details)
-    case .unchanged, .stale: throw OutOfStep(message: "an observation came without collections and without details")
+    case .unchanged:
+      list = next
+      return .unchanged
+    case .stale: throw OutOfStep(message: "an observation came without collections and without details")
     }
   }
 

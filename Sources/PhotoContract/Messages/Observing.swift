@@ -9,10 +9,11 @@ package struct ObserveRequest: Codable, Sendable {
   package var sinceIDs: [AssetID]?
   package var objects: Bool?
   package var reloadOnly: Bool?
+  package var unchanged: Bool?
 
   package init(
     options: FetchOptions? = nil, since: String? = nil, sinceDigest: String? = nil, sinceIDs: [AssetID]? = nil,
-    objects: Bool? = nil, reloadOnly: Bool? = nil
+    objects: Bool? = nil, reloadOnly: Bool? = nil, unchanged: Bool? = nil
   ) {
     self.options = options
     self.since = since
@@ -20,6 +21,7 @@ package struct ObserveRequest: Codable, Sendable {
     self.sinceIDs = sinceIDs
     self.objects = objects
     self.reloadOnly = reloadOnly
+    self.unchanged = unchanged
   }
 }
 
@@ -34,6 +36,10 @@ package struct ObserveReply: Codable, Sendable, JSONWritable {
 package struct ObserveCollectionsRequest: Codable, Sendable {
   /// Words of ``AssetCollection/Kind``; all kinds if it is nil.
   package var kinds: [String]?
+  package var unchanged: Bool?
 
-  package init(kinds: [String]? = nil) { self.kinds = kinds }
+  package init(kinds: [String]? = nil, unchanged: Bool? = nil) {
+    self.kinds = kinds
+    self.unchanged = unchanged
+  }
 }

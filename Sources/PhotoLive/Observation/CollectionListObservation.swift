@@ -9,6 +9,8 @@ package struct CollectionListObservation {
   private let reads: any ReadExecutor
   private let kinds: Set<AssetCollection.Kind>
   private let holder: ClientLists.Holder
+  /// Whether there are also replies for commits that left the list as it was.
+  private let sendsUnchanged: Bool
   private var sent: LiveCollections.Version? {
     didSet { if let sent { live.lists.held.hold(sent.order, by: holder) } }
   }
@@ -16,13 +18,16 @@ package struct CollectionListObservation {
 
   /// - Parameters:
   ///   - kinds: the kinds to observe, or nil for all of them.
+  ///   - unchanged: whether the tokens of commits that left the list as it was are sent, too.
   ///   - holder: holds the lists of this observation. The caller releases it at the end.
   package init(
-    of live: LiveLibrary, reads: any ReadExecutor, kinds: Set<AssetCollection.Kind>?, holder: ClientLists.Holder
+    of live: LiveLibrary, reads: any ReadExecutor, kinds: Set<AssetCollection.Kind>?, unchanged: Bool = false,
+    holder: ClientLists.Holder
   ) {
     self.live = live
     self.reads = reads
     self.holder = holder
+    sendsUnchanged = unchanged
     self.kinds = kinds ?? Set(AssetCollection.Kind.allCases)
   }
 
@@ -42,7 +47,10 @@ package struct CollectionListObservation {
     guard let before = sent else { return false }
     let (now, change) = try await reads.run { [self] in try self.change(since: before) }
     sent = now
-    guard let (observation, encoded) = change else { return false }
+    guard let (observation, encoded) = change else {
+      if sendsUnchanged, now.sequence > before.sequence { try await sendUnchanged(now, send) }
+      return false
+    }
     guard let encoded else {
       try await sendList(reload: .tooManyChanges, send)
       return true
@@ -50,6 +58,15 @@ package struct CollectionListObservation {
     sentToken = observation.token
     try await send(observation, encoded)
     return true
+  }
+
+  /// Sends only the token of a list that is as it was sent.
+  private mutating func sendUnchanged(_ list: LiveCollections.Version, _ send: Send) async throws {
+    let same = CollectionObservation(
+      token: live.catalog.token(list.sequence).description, previousToken: sentToken, count: list.order.count,
+      digest: list.order.digest.description)
+    sentToken = same.token
+    try await send(same, try VarlinkEncoded(encoding: same))
   }
 
   /// - Returns: nil if nothing differs. The reply is nil if it would be too large.

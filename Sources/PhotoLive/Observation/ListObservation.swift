@@ -16,6 +16,8 @@ package struct ListObservation {
   private var isRedefined = false
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
+  /// Whether there are also replies for commits that left the list as it was.
+  private let sendsUnchanged: Bool
   /// The list that the client has from an earlier connection, until the first reply. It may be as long as the library.
   private var resumption: ObserveRequest?
   /// The list that the client has.
@@ -29,6 +31,8 @@ package struct ListObservation {
     }
   }
   private var sentToken = ""
+  /// The sequence of the token that was sent.
+  private var sentSequence: Int64 = 0
   /// The newest sequence at which the list was still as it was sent. The token that was sent may be older.
   package private(set) var checkedSequence: Int64 = 0
   /// The number of assets that came, went or changed in the last reply.
@@ -49,6 +53,7 @@ package struct ListObservation {
     self.plan = plan
     sendsObjects = request.objects == true
     sendsReloadsOnly = request.reloadOnly == true
+    sendsUnchanged = request.unchanged == true
     resumption = request.since == nil ? nil : request
   }
 
@@ -84,14 +89,12 @@ package struct ListObservation {
       try await sendList(try await takeCurrentList(), reload: reason, previousToken: since, send)
     case .sent(let known, let sequence, let list):
       sent = known
-      sentToken = since
+      (sentToken, sentSequence) = (since, sequence)
       checkedSequence = sequence
       let difference = try await reads.run { [self] () throws -> Difference in try self.difference(to: list) }
       if try await !sendDifference(difference, to: list, send) {
         sent = .list(list.list)
-        sentToken = token(list)
-        let same = Observation(token: sentToken, previousToken: since, count: list.count, digest: list.digest)
-        try await send(same, encoded(same))
+        try await sendUnchanged(list, send)
       }
     }
   }
@@ -99,7 +102,7 @@ package struct ListObservation {
   /// Sends the difference to the current list, if there is one.
   package mutating func advance(_ send: Send) async throws {
     if let (list, difference) = madeDifference() {
-      _ = try await sendDifference(.known(difference), to: list, send)
+      try await sendAdvance(.known(difference), to: list, send)
       return
     }
     let (now, list, difference) = try await reads.run { [self] () throws -> (Self, FetchedList, Difference) in
@@ -108,7 +111,19 @@ package struct ListObservation {
       return (now, list, try now.difference(to: list))
     }
     (plan, isRedefined) = (now.plan, now.isRedefined)
-    _ = try await sendDifference(difference, to: list, send)
+    try await sendAdvance(difference, to: list, send)
+  }
+
+  private mutating func sendAdvance(_ difference: Difference, to list: FetchedList, _ send: Send) async throws {
+    if try await sendDifference(difference, to: list, send) { return }
+    if sendsUnchanged, list.sequence > sentSequence { try await sendUnchanged(list, send) }
+  }
+
+  /// Sends only the token of a list that is as it was sent.
+  private mutating func sendUnchanged(_ list: FetchedList, _ send: Send) async throws {
+    let same = Observation(token: token(list), previousToken: sentToken, count: list.count, digest: list.digest)
+    (sentToken, sentSequence) = (same.token, list.sequence)
+    try await send(same, encoded(same))
   }
 
   /// The difference to the current list, if another client has already caused its computation. It needs no read, so a
@@ -214,7 +229,7 @@ package struct ListObservation {
         try await sendList(list, reload: .notWanted, previousToken: sentToken, send)
       } else if let encoded = difference.encoded {
         sent = .list(list.list)
-        sentToken = observation.token
+        (sentToken, sentSequence) = (observation.token, list.sequence)
         try await send(observation, encoded)
       } else {
         try await sendList(list, reload: .tooManyChanges, previousToken: sentToken, send)
@@ -285,7 +300,7 @@ package struct ListObservation {
     _ list: FetchedList, reload: Observation.Reload?, previousToken previous: String?, _ send: Send
   ) async throws {
     sent = .list(list.list)
-    sentToken = token(list)
+    (sentToken, sentSequence) = (token(list), list.sequence)
     checkedSequence = list.sequence
     isRedefined = false
     if reload == .notWanted {

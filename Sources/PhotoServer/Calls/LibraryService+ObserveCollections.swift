@@ -10,22 +10,25 @@ import Varlink
 extension LibraryService {
   func observeCollections(_ call: VarlinkServiceCall) async throws {
     let reads = reads(call)
-    let kinds = try Self.kinds(try await reads.parameters(call, ObserveCollectionsRequest.self).kinds)
+    let request = try await reads.parameters(call, ObserveCollectionsRequest.self)
+    let kinds = try Self.kinds(request.kinds)
     guard call.wantsMore else { throw VarlinkError.expectedMore }
     try await live.lists.held.withHolder(ofProcess: call.peer.pid) { holder in
-      try await self.observeCollections(kinds, call, reads, holder)
+      let observation = CollectionListObservation(
+        of: self.live, reads: reads, kinds: kinds, unchanged: request.unchanged == true, holder: holder)
+      try await self.follow(observation, of: kinds, call)
     }
   }
 
-  private func observeCollections(
-    _ kinds: Set<AssetCollection.Kind>?, _ call: VarlinkServiceCall, _ reads: ClientReads, _ holder: ClientLists.Holder
+  private func follow(
+    _ observation: CollectionListObservation, of kinds: Set<AssetCollection.Kind>?, _ call: VarlinkServiceCall
   ) async throws {
+    var observation = observation
     observers.withLock { $0 += 1 }
     defer { observers.withLock { $0 -= 1 } }
     live.collections.beginObserving()
     defer { live.collections.endObserving() }
     connections.beginStream(call, .init(options: kinds?.summary, feed: live.feed))
-    var observation = CollectionListObservation(of: live, reads: reads, kinds: kinds, holder: holder)
     let send: CollectionListObservation.Send = { [connections] observation, encoded in
       connections.updateStream(call, token: observation.token)
       try await call.replyContinuing(encoded: encoded)

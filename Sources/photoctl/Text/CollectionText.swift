@@ -33,7 +33,7 @@ struct CollectionText {
         command: "albums")
     }
     switch step {
-    case .partOfList: return ""
+    case .partOfList, .unchanged: return ""
     case .list:
       var renderer = ListRenderer<ListedAlbum>(format: .table, columns: columns)
       return String(decoding: try renderer.page(ListedAlbum.list(replica.collections)) + renderer.end(), as: UTF8.self)

@@ -113,6 +113,30 @@ import class Foundation.ProcessInfo
     #expect(replica.all.count == 2)
   }
 
+  /// A client that observes several lists learns how far this one is.
+  @Test func aCommitThatConcernsNoCollectionIsAReplyIfTheClientWantsIt() async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    var observation = CollectionListObservation(
+      of: fixture.live, reads: fixture.reads, kinds: nil, unchanged: true,
+      holder: ClientLists.Holder(process: getpid()))
+    fixture.live.collections.beginObserving()
+    var sent: [CollectionObservation] = []
+    try await observation.begin { reply, _ in sent.append(reply) }
+    try fixture.commit { $0.record.update(asset: ids[0], .keywords) }
+    let middle = try fixture.token()
+    #expect(try await !observation.advance { reply, _ in sent.append(reply) })
+    // It is sent once.
+    #expect(try await !observation.advance { reply, _ in sent.append(reply) })
+    #expect(sent.count == 2 && sent[1].token == middle && sent[1].previousToken == sent[0].token)
+    #expect(sent[1].details == nil && sent[1].collections == nil && sent[1].digest == sent[0].digest)
+    try fixture.commit { writer in
+      try writer.setUserData(of: ids[2], isFavorite: true, isHidden: nil)
+    }
+    #expect(try await observation.advance { reply, _ in sent.append(reply) })
+    #expect(sent.last?.updated?.map(\.title) == ["Favorites"] && sent.last?.previousToken == middle)
+  }
+
   @Test func coverWithAnotherPictureIsAChange() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(3)

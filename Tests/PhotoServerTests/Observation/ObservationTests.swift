@@ -120,6 +120,34 @@ import Testing
     #expect(try changed.details?.applied(to: start.ids ?? []) == fixture.ids())
   }
 
+  /// A client that observes several lists learns how far each of them is.
+  @Test(arguments: [false, true])
+  func commitsThatLeaveAListAsItWasAreRepliesIfTheClientWantsThem(isWanted: Bool) async throws {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    var observation = try fixture.observation(
+      ObserveRequest(options: FetchOptions(collection: "smart:favorites"), unchanged: isWanted))
+    var sent: [Observation] = []
+    try await observation.begin { reply, _ in sent.append(reply) }
+    #expect(sent.count == 1)
+    try fixture.delete([ids[0]])
+    let middle = try fixture.token()
+    try await observation.advance { reply, _ in sent.append(reply) }
+    // It is sent once.
+    try await observation.advance { reply, _ in sent.append(reply) }
+    #expect(sent.count == (isWanted ? 2 : 1))
+    if isWanted {
+      #expect(sent[1].token == middle && sent[1].previousToken == sent[0].token && sent[1].digest == sent[0].digest)
+      #expect(sent[1].ids == nil && sent[1].details == nil && sent[1].count == 0)
+    }
+    try fixture.commit { writer in
+      try writer.setUserData(of: ids[1], isFavorite: true, isHidden: nil)
+    }
+    try await observation.advance { reply, _ in sent.append(reply) }
+    let last = try #require(sent.last)
+    #expect(last.details?.insertedIDs == [ids[1]] && last.previousToken == (isWanted ? middle : sent[0].token))
+  }
+
   @Test func digestOfAnUnchangedListReplacesTheList() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(3)
