@@ -175,7 +175,11 @@ public final class PhotoLibrary: Sendable {
     let parameters = ObserveRequest(
       options: options, since: since, sinceDigest: sinceDigest, sinceIDs: sinceIDs, objects: objects ? true : nil,
       reloadOnly: reloadOnly ? true : nil)
-    return stream("Observe", parameters, of: FastDecoded<ObserveReply>.self) { $0.value.observation }
+    return observe(parameters)
+  }
+
+  func observe(_ request: ObserveRequest) -> LibraryReplies<Observation> {
+    stream("Observe", request, of: FastDecoded<ObserveReply>.self) { $0.value.observation }
   }
 
   /// Continues with a list that the client already has. The first observation is one difference at most, or the whole
@@ -183,12 +187,17 @@ public final class PhotoLibrary: Sendable {
   public func observe(
     _ options: FetchOptions = FetchOptions(), resuming replica: FetchResultReplica, objects: Bool = false
   ) -> LibraryReplies<Observation> {
-    guard let token = replica.token else { return observe(options, objects: objects) }
+    var request = Self.request(options, resuming: replica)
+    request.objects = objects ? true : nil
+    return observe(request)
+  }
+
+  static func request(_ options: FetchOptions, resuming replica: FetchResultReplica) -> ObserveRequest {
+    guard let token = replica.token else { return ObserveRequest(options: options) }
     // A call has at most 16 MiB. A list of some two million ids does not fit, but its digest does.
     let digits = (replica.ids.max() ?? 0).description.utf8.count + 1
     let ids = replica.ids.count <= (15 << 20) / digits ? replica.ids : nil
-    return observe(
-      options, since: token, sinceDigest: replica.digest.description, sinceIDs: ids, objects: objects)
+    return ObserveRequest(options: options, since: token, sinceDigest: replica.digest.description, sinceIDs: ids)
   }
 
   /// The albums as from ``collections(kinds:containing:)``, followed by every difference of title, count, cover and
@@ -198,9 +207,11 @@ public final class PhotoLibrary: Sendable {
   /// be continued on another connection. The list is short and comes whole, and ``CollectionListReplica`` accepts it as
   /// it is.
   public func observeCollections(kinds: [AssetCollection.Kind]? = nil) -> LibraryReplies<CollectionObservation> {
-    stream(
-      "ObserveCollections", ObserveCollectionsRequest(kinds: kinds?.map(\.rawValue)), of: CollectionObservation.self
-    ) { $0 }
+    observeCollections(ObserveCollectionsRequest(kinds: kinds?.map(\.rawValue)))
+  }
+
+  func observeCollections(_ request: ObserveCollectionsRequest) -> LibraryReplies<CollectionObservation> {
+    stream("ObserveCollections", request, of: CollectionObservation.self) { $0 }
   }
 
   /// The commits of the library, oldest first.

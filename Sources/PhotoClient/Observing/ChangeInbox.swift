@@ -16,12 +16,29 @@ enum ObservedStep: Sendable {
 
 /// Collects the changes of several lists, and groups those that lead to the same token.
 ///
+/// A change waits until each other list is known to be at its token, or has a later change. So the changes of one commit come
+/// together, however late one of them arrives.
+///
 /// It holds one change of each list at most. A list whose change was not taken waits, and its connection is not read. photod
 /// then merges the changes that follow, so a slow app costs bounded memory on both sides.
 final class ChangeInbox: Sendable {
-  /// How long the changes of other lists are awaited, so that the changes of one commit come together. The messages of one
-  /// commit reach the connections of a program one after another.
-  private static let gatheringTime = Duration.milliseconds(5)
+  /// The next thing for the reader.
+  enum Event: Sendable {
+    case change(Change)
+    /// An error after which a list tries again.
+    case problem(PhotoLibraryError)
+  }
+
+  /// How far a list is known.
+  private enum Progress {
+    /// photod has not sent the list on a connection that exists. Since photod was last seen by another list, this many
+    /// attempts have failed.
+    case awaited(failures: Int)
+    /// The list is known up to this token.
+    case known(token: String)
+    /// photod refuses the list, or does not send the tokens that left it as it was. No change waits for it.
+    case notAwaited
+  }
 
   private struct Entry {
     let step: ObservedStep
@@ -31,54 +48,140 @@ final class ChangeInbox: Sendable {
 
   private struct State {
     var entries: [Int: Entry] = [:]
+    var progress: [Progress]
+    var problems: [PhotoLibraryError] = []
+    /// The number of changes so far.
     var count = 0
+    /// Resolved, and replaced, when something may have become ready for the reader.
     var arrival = PendingValue<Void>()
   }
 
-  private let state = Mutex(State())
-  private let listCount: Int
+  /// After so many failed attempts, a list does not delay the others. photod may accept no further connection.
+  private static let mostFailures = 5
+  /// The problems that are kept for a busy reader. The oldest are dropped.
+  private static let mostProblems = 100
 
-  init(listCount: Int) { self.listCount = listCount }
+  private let state: Mutex<State>
+  private let keepsProblems: Bool
+
+  /// - Parameter keepsProblems: whether the reader wants problems.
+  init(listCount: Int, keepsProblems: Bool = false) {
+    state = Mutex(State(progress: Array(repeating: .awaited(failures: 0), count: listCount)))
+    self.keepsProblems = keepsProblems
+  }
+
+  // MARK: - The lists
 
   /// Hands over a change. Returns when it was taken.
   ///
+  /// - Parameter isKnown: whether the list is known up to the token of the change.
   /// - Throws: `CancellationError`.
-  func put(_ step: ObservedStep, from list: Int) async throws {
+  func put(_ step: ObservedStep, from list: Int, isKnown: Bool = true) async throws {
     let taken = PendingValue<Void>()
-    state.withLock { state in
+    signal { state in
       state.count += 1
       state.entries[list] = Entry(step: step, taken: taken, number: state.count)
-      state.arrival.resolve(.success(()))
+      if isKnown { Self.know(list, at: step.token, &state) }
     }
     try await taken.value()
   }
 
-  /// Waits for changes, and takes those that lead to the earliest token.
+  /// Notes that a list has no further change up to this token.
+  func reached(_ token: String, by list: Int) { signal { Self.know(list, at: token, &$0) } }
+
+  /// Notes that the connection of a list was lost, or that another one could not be made.
+  func lost(_ list: Int) {
+    signal { state in
+      var failures = 0
+      if case .awaited(let before) = state.progress[list] { failures = before + 1 }
+      state.progress[list] = .awaited(failures: failures)
+    }
+  }
+
+  /// Notes that the changes of other lists need not wait for this one, until it is known again.
+  func release(_ list: Int) { signal { $0.progress[list] = .notAwaited } }
+
+  func report(_ problem: PhotoLibraryError) {
+    guard keepsProblems else { return }
+    signal { state in
+      if state.problems.count == Self.mostProblems { state.problems.removeFirst() }
+      state.problems.append(problem)
+    }
+  }
+
+  /// photod answers. If the list was lost, photod may have been restarted, so the other lists will come back, too.
+  private static func know(_ list: Int, at token: String, _ state: inout State) {
+    if case .awaited = state.progress[list] {
+      for other in state.progress.indices {
+        if case .awaited = state.progress[other] { state.progress[other] = .awaited(failures: 0) }
+      }
+    }
+    state.progress[list] = .known(token: token)
+  }
+
+  /// Changes the state, and wakes the reader if there is something that may be ready.
+  private func signal(_ change: (inout State) -> Void) {
+    let arrival = state.withLock { state -> PendingValue<Void>? in
+      change(&state)
+      guard !state.entries.isEmpty || !state.problems.isEmpty else { return nil }
+      defer { state.arrival = PendingValue() }
+      return state.arrival
+    }
+    arrival?.resolve(.success(()))
+  }
+
+  // MARK: - The reader
+
+  /// Waits for a problem, or for changes, of which it takes those that lead to the earliest token.
   ///
   /// - Throws: `CancellationError`.
-  func take() async throws -> Change {
+  func next() async throws -> Event {
     while true {
+      // Taken before the look, so that what comes in between is seen.
       let arrival = state.withLock { $0.arrival }
+      if let event = poll() { return event }
       try await arrival.value()
-      if state.withLock({ $0.entries.count < listCount }) { try await Task.sleep(for: Self.gatheringTime) }
-      let taken = state.withLock { state -> [Entry] in
-        guard let first = state.entries.values.min(by: Self.precedes) else { return [] }
-        let taken = state.entries.filter { $0.value.step.token == first.step.token }
-        for list in taken.keys { state.entries[list] = nil }
-        if state.entries.isEmpty { state.arrival = PendingValue() }
-        return taken.sorted { $0.key < $1.key }.map(\.value)
-      }
-      guard let token = taken.first?.step.token else { continue }
-      for entry in taken { entry.taken.resolve(.success(())) }
-      return Change(
-        token: token,
-        assetLists: taken.compactMap { if case .assets(let step) = $0.step { step } else { nil } },
-        collectionLists: taken.compactMap { if case .collections(let step) = $0.step { step } else { nil } })
     }
+  }
+
+  /// Takes the next event if there is one now.
+  ///
+  /// - Returns: nil if the reader would wait.
+  func poll() -> Event? {
+    let (event, taken) = state.withLock { state -> (Event?, [Entry]) in
+      if !state.problems.isEmpty { return (.problem(state.problems.removeFirst()), []) }
+      let taken = Self.takeReady(&state)
+      return (Self.change(taken).map(Event.change), taken)
+    }
+    for entry in taken { entry.taken.resolve(.success(())) }
+    return event
   }
 
   /// The number of changes that were not taken, for tests.
   var waitingCount: Int { state.withLock { $0.entries.count } }
+
+  private static func takeReady(_ state: inout State) -> [Entry] {
+    guard let first = state.entries.values.min(by: precedes) else { return [] }
+    let token = first.step.token
+    for (list, progress) in state.progress.enumerated() where state.entries[list] == nil {
+      switch progress {
+      case .awaited(let failures) where failures < mostFailures: return []
+      case .known(let known) where isEarlier(known, than: token): return []
+      default: break
+      }
+    }
+    let taken = state.entries.filter { $0.value.step.token == token }
+    for list in taken.keys { state.entries[list] = nil }
+    return taken.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private static func change(_ entries: [Entry]) -> Change? {
+    guard let token = entries.first?.step.token else { return nil }
+    return Change(
+      token: token,
+      assetLists: entries.compactMap { if case .assets(let step) = $0.step { step } else { nil } },
+      collectionLists: entries.compactMap { if case .collections(let step) = $0.step { step } else { nil } })
+  }
 
   /// Tokens of one library have the order of its commits. Others have the order in which they came.
   private static func precedes(_ one: Entry, _ other: Entry) -> Bool {
@@ -86,5 +189,14 @@ final class ChangeInbox: Sendable {
       left.library == right.library, (left.epoch, left.sequence) != (right.epoch, right.sequence)
     else { return one.number < other.number }
     return (left.epoch, left.sequence) < (right.epoch, right.sequence)
+  }
+
+  /// Whether a list at the first token may still get a change to the second one. Only tokens of one epoch can be compared: a
+  /// list of an earlier epoch may get no reply before the next commit.
+  private static func isEarlier(_ one: String, than other: String) -> Bool {
+    guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library,
+      left.epoch == right.epoch
+    else { return false }
+    return left.sequence < right.sequence
   }
 }

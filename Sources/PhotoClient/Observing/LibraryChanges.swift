@@ -45,15 +45,20 @@ extension PhotoLibrary {
   /// restarted.
   ///
   /// A slow reader gets one change from its last state to the present one. The result before a change is the result after
-  /// the last change of that list. Changes of several lists by one commit come together, unless they reach the program more
-  /// than some milliseconds apart.
+  /// the last change of that list.
+  ///
+  /// Changes of several lists by one commit come together, however late one of them arrives, and no later change has the
+  /// same token. If commits follow each other fast, photod may merge some of them for one list and not for another. Then the
+  /// change of the first list comes later, with the token of the last of them. A list that photod refuses at the time, and
+  /// the lists of a photod of an earlier version, are not waited for.
   ///
   /// If the album of a list is deleted, or the program loses its access, the list is empty until it is back.
   ///
   /// - Parameters:
   ///   - results: the results as they were fetched, or as an earlier change left them. Each iteration begins with them.
-  ///   - onProblem: is called, from any thread, with each error after which the library tries again, for a log or a notice
-  ///     to the user.
+  ///   - onProblem: is called with each error after which the library tries again, for a log or a notice to the user. The
+  ///     task of the loop calls it while it waits for a change, so no call comes after the loop has ended. If the loop is
+  ///     busy, the last 100 errors wait.
   public func changes(
     for results: [any ObservableResult], onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil
   ) -> LibraryChanges {
@@ -92,19 +97,22 @@ public struct LibraryChanges: AsyncSequence, Sendable {
 private final class Observers: Sendable {
   private let inbox: ChangeInbox
   private let following: Task<Void, Never>
+  private let report: (@Sendable (PhotoLibraryError) -> Void)?
 
   init(_ results: [any ObservableResult], _ report: (@Sendable (PhotoLibraryError) -> Void)?) {
-    let inbox = ChangeInbox(listCount: results.count)
+    let inbox = ChangeInbox(listCount: results.count, keepsProblems: report != nil)
     self.inbox = inbox
+    self.report = report
     following = Task {
       await withTaskGroup(of: Void.self) { group in
         for (number, result) in results.enumerated() {
+          let place = ObservedPlace(inbox: inbox, number: number, isOneOfSeveral: results.count > 1)
           switch result.observableList.kind {
           case .assets(let result):
-            let follower = ListFollower(result: result, number: number, inbox: inbox, report: report)
+            let follower = ListFollower(result: result, place: place)
             group.addTask { await follower.follow() }
           case .collections(let result):
-            let follower = CollectionListFollower(result: result, number: number, inbox: inbox, report: report)
+            let follower = CollectionListFollower(result: result, place: place)
             group.addTask { await follower.follow() }
           }
         }
@@ -116,10 +124,15 @@ private final class Observers: Sendable {
 
   func next() async -> Change? {
     do {
-      let change = try await inbox.take()
-      // A task that was cancelled meanwhile gets nothing more.
-      if Task.isCancelled { return nil }
-      return change
+      while true {
+        let event = try await inbox.next()
+        // A task that was cancelled meanwhile gets nothing more.
+        try Task.checkCancellation()
+        switch event {
+        case .change(let change): return change
+        case .problem(let problem): report?(problem)
+        }
+      }
     } catch {
       following.cancel()
       return nil

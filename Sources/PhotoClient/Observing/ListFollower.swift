@@ -5,10 +5,7 @@ import PhotoModel
 /// Follows the list of one result, also while photod is restarted, until its task is cancelled.
 struct ListFollower: Sendable {
   let result: FetchResult
-  /// The place of the list among those that are observed together.
-  let number: Int
-  let inbox: ChangeInbox
-  let report: (@Sendable (PhotoLibraryError) -> Void)?
+  let place: ObservedPlace
 
   /// A call with more ids than this takes longer than a call without them that is repeated if photod needs them.
   private static let fewIDs = 10_000
@@ -22,6 +19,7 @@ struct ListFollower: Sendable {
     var reload: FetchResultChange.ReloadReason?
     /// Whether photod needs the ids of the list before, because it no longer keeps that list.
     var needsIDs = false
+    var tokens = TokenReplies(for: place)
     var replica = FetchResultReplica()
     do {
       replica = FetchResultReplica(ids: try await result.ids, token: result.token)
@@ -35,7 +33,7 @@ struct ListFollower: Sendable {
         let sendsIDs = needsIDs || replica.ids.count <= Self.fewIDs
         needsIDs = false
         replica.dropUnfinishedList()
-        for try await observation in observations(since: replica, sendingIDs: sendsIDs) {
+        for try await observation in observations(since: replica, sendingIDs: sendsIDs, tokens.areWanted) {
           pauses.madeProgress()
           if observation.reload == .tokenExpired, !sendsIDs {
             // With the ids, the difference is exact as long as the history reaches back.
@@ -43,20 +41,25 @@ struct ListFollower: Sendable {
             break
           }
           if let step = try take(observation, &replica, &chain, &reload) {
-            try await inbox.put(.assets(step), from: number)
+            try await place.put(.assets(step), isKnown: tokens.areKnown)
+          } else if observation.token == replica.token {
+            tokens.reached(observation.token)
           }
         }
-        if !needsIDs { try await pauses.wait(after: .connectionClosed) }
+        if needsIDs { continue }
+        tokens.connectionWasLost()
+        try await pauses.wait(after: .connectionClosed)
       } catch is CancellationError {
         return
       } catch is FetchResultReplica.OutOfStep {
         // This list is not photod's. Begin with the whole list.
         (replica, reload) = (FetchResultReplica(), .digestMismatch)
         let problem = PhotoLibraryError.malformedReply("the observed list differs from that of photod")
-        report?(problem)
+        place.report(problem)
         do { try await pauses.wait(after: problem) } catch { return }
       } catch let error as PhotoLibraryError {
-        report?(error)
+        if tokens.areUnknown(to: error) { continue }
+        place.report(error)
         let reason: FetchResultChange.ReloadReason? =
           switch error {
           case .noSuchCollection: .collectionDeleted
@@ -68,7 +71,7 @@ struct ListFollower: Sendable {
           if !chain.current.isEmpty {
             chain.current.lineage.pages.invalidateAll()
             let step = chain.advance(to: [], token: chain.current.token, .reload(reason), origin: nil)
-            do { try await inbox.put(.assets(step), from: number) } catch { return }
+            do { try await place.put(.assets(step), isKnown: false) } catch { return }
           }
         }
         do { try await pauses.wait(after: error) } catch { return }
@@ -78,10 +81,18 @@ struct ListFollower: Sendable {
     }
   }
 
-  private func observations(since replica: FetchResultReplica, sendingIDs: Bool) -> LibraryReplies<Observation> {
-    if sendingIDs { return library.observe(result.options, resuming: replica, objects: true) }
-    return library.observe(
-      result.options, since: replica.token, sinceDigest: replica.digest.description, objects: true)
+  private func observations(
+    since replica: FetchResultReplica, sendingIDs: Bool, _ wantsTokens: Bool
+  ) -> LibraryReplies<Observation> {
+    var request =
+      sendingIDs
+      ? PhotoLibrary.request(result.options, resuming: replica)
+      : ObserveRequest(
+        options: result.options, since: replica.token,
+        sinceDigest: replica.token.map { _ in replica.digest.description })
+    request.objects = true
+    request.unchanged = wantsTokens ? true : nil
+    return library.observe(request)
   }
 
   /// - Returns: the change of the list, if there is one.
@@ -121,21 +132,28 @@ struct ListFollower: Sendable {
 /// Follows a list of collections, also while photod is restarted, until its task is cancelled.
 struct CollectionListFollower: Sendable {
   let result: CollectionFetchResult
-  let number: Int
-  let inbox: ChangeInbox
-  let report: (@Sendable (PhotoLibraryError) -> Void)?
+  let place: ObservedPlace
 
   func follow() async {
     var current = result
     var pauses = ObservationPauses()
+    var tokens = TokenReplies(for: place)
     while !Task.isCancelled {
       pauses.begin()
       do {
         // The list is short, so it comes whole after a lost connection. The change is computed here.
         var replica = CollectionListReplica()
-        for try await observation in result.library.observeCollections(kinds: result.query.kinds) {
+        let request = ObserveCollectionsRequest(
+          kinds: result.query.kinds?.map(\.rawValue), unchanged: tokens.areWanted ? true : nil)
+        for try await observation in result.library.observeCollections(request) {
           pauses.madeProgress()
-          if case .partOfList = try replica.apply(observation) { continue }
+          switch try replica.apply(observation) {
+          case .partOfList: continue
+          case .unchanged:
+            tokens.reached(observation.token)
+            continue
+          case .list, .details: break
+          }
           var collections = replica.collections
           if result.query.asset != nil {
             collections = try await result.library.collections(of: result.query).0
@@ -145,26 +163,37 @@ struct CollectionListFollower: Sendable {
           let change = CollectionFetchResultChange(
             from: current, to: next, updated: Set((observation.updated ?? []).map(\.id)),
             existing: Set(replica.collections.map(\.id)))
-          guard let change else { continue }
+          guard let change else {
+            tokens.reached(observation.token)
+            continue
+          }
           current = next
-          try await inbox.put(.collections(CollectionListStep(change: change)), from: number)
+          try await place.put(.collections(CollectionListStep(change: change)), isKnown: tokens.areKnown)
         }
+        tokens.connectionWasLost()
         try await pauses.wait(after: .connectionClosed)
       } catch is CancellationError {
         return
       } catch let error as PhotoLibraryError {
-        report?(error)
+        if tokens.areUnknown(to: error) { continue }
+        place.report(error)
         if case .notAuthorized = error, !current.isEmpty {
           let empty = CollectionFetchResult(result.query, [], token: current.token, of: result.library)
           if let change = CollectionFetchResultChange(from: current, to: empty) {
             current = empty
-            do { try await inbox.put(.collections(CollectionListStep(change: change)), from: number) } catch { return }
+            do {
+              try await place.put(.collections(CollectionListStep(change: change)), isKnown: false)
+            } catch {
+              return
+            }
           }
         }
         do { try await pauses.wait(after: error) } catch { return }
       } catch {
         // The replica is out of step, and begins anew.
-        do { try await pauses.wait(after: .malformedReply("\(error)")) } catch { return }
+        let problem = PhotoLibraryError.malformedReply("\(error)")
+        place.report(problem)
+        do { try await pauses.wait(after: problem) } catch { return }
       }
     }
   }

@@ -7,11 +7,19 @@ import Testing
 
 /// Results as an app holds them: each change must lead from the held result to the next one.
 final class ObservedResults: Sendable {
+  /// A change without details.
+  struct Reload: Sendable {
+    let result: Int
+    let reason: FetchResultChange.ReloadReason
+    let countBefore: Int
+    let countAfter: Int
+  }
+
   private struct State {
     var results: [FetchResult]
     var collections: [CollectionFetchResult]
     var changes = 0
-    var reloads: [FetchResultChange.ReloadReason] = []
+    var reloads: [Reload] = []
   }
 
   private let state: Mutex<State>
@@ -23,17 +31,27 @@ final class ObservedResults: Sendable {
   var results: [FetchResult] { state.withLock { $0.results } }
   var collections: [CollectionFetchResult] { state.withLock { $0.collections } }
   var changeCount: Int { state.withLock { $0.changes } }
-  var reloads: [FetchResultChange.ReloadReason] { state.withLock { $0.reloads } }
+  var reloads: [Reload] { state.withLock { $0.reloads } }
 
   /// Follows the results until the task is cancelled.
   func follow(_ library: PhotoLibrary) async throws {
     var (results, collections) = (self.results, self.collections)
+    var last: ChangeToken?
     for await change in library.changes(for: results + collections as [any ObservableResult]) {
+      let token = try #require(ChangeToken(change.token))
+      if let last {
+        #expect((last.epoch, last.sequence) < (token.epoch, token.sequence), "a commit came in two changes")
+      }
+      last = token
       for index in results.indices {
         guard let details = change.details(for: results[index]) else { continue }
         try await expect(details, from: results[index], change)
+        if let reason = details.reloadReason {
+          let reload = Reload(
+            result: index, reason: reason, countBefore: results[index].count, countAfter: details.after.count)
+          state.withLock { $0.reloads.append(reload) }
+        }
         results[index] = details.after
-        if let reason = details.reloadReason { state.withLock { $0.reloads.append(reason) } }
       }
       for index in collections.indices {
         guard let details = change.details(for: collections[index]) else { continue }

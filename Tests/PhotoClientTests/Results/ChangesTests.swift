@@ -1,4 +1,5 @@
 import ChangeDetails
+import Glibc
 import PhotoContract
 import PhotoModel
 import Synchronization
@@ -158,42 +159,158 @@ import Varlink
     }
   }
 
-  @Test func changesOfOneTokenComeTogether() async throws {
-    let library = PhotoLibrary(socketPath: "/nonexistent")
-    var chains = (0..<2).map { _ in
-      ListChain(FetchResult(FetchLineage(of: library, FetchOptions()), SnapshotIDs([1], token: "l.1.1")))
-    }
-    let inbox = ChangeInbox(listCount: 2)
-    /// Hands over the next change of a list. The task ends when it was taken.
-    func put(_ list: Int, token: String) -> Task<Void, any Error> {
-      let step = chains[list].advance(to: [1, 2], token: token, .reload(.unknown), origin: nil)
-      return Task { try await inbox.put(.assets(step), from: list) }
-    }
-    let first = [put(1, token: "l.1.3"), put(0, token: "l.1.3")]
-    try await eventually("both changes wait") { inbox.waitingCount == 2 }
-    let together = try await inbox.take()
-    #expect(together.token == "l.1.3" && together.assetLists.count == 2 && inbox.waitingCount == 0)
-    for task in first { try await task.value }
-    // The later one comes first, and waits nevertheless.
-    let later = put(0, token: "l.1.5")
-    try await eventually("one change waits") { inbox.waitingCount == 1 }
-    let earlier = put(1, token: "l.1.4")
-    try await eventually("both changes wait") { inbox.waitingCount == 2 }
-    #expect(try await inbox.take().token == "l.1.4")
-    try await earlier.value
-    #expect(inbox.waitingCount == 1)
-    #expect(try await inbox.take().token == "l.1.5")
-    try await later.value
-  }
-
-  @Test func changesComeInTheirOrder() async throws {
-    let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([2]))
+  /// A photod with two lists.
+  private static func answers(
+    _ all: ScriptedList, favorites: ScriptedList
+  ) -> [String: ScriptedDaemon.Answer] {
     let list: @Sendable (FetchOptions?) -> ScriptedList = { $0?.collection == nil ? all : favorites }
-    let answers: [String: ScriptedDaemon.Answer] = [
+    return [
       "FetchIDs": { try await list($0.parameters(FetchIDsRequest.self).options).answers["FetchIDs"]?($0) },
       "Observe": { try await list($0.parameters(ObserveRequest.self).options).answers["Observe"]?($0) },
       "GetAssets": { try await all.answers["GetAssets"]?($0) },
     ]
+  }
+
+  private static let favorites = FetchOptions(collection: "smart:favorites")
+
+  /// One of the lists takes far longer than the other, in both orders.
+  @Test(arguments: [false, true])
+  func changesOfOneCommitComeTogetherHoweverLateOneOfThemIs(isFirstLate: Bool) async throws {
+    let late = Duration.milliseconds(300)
+    let all = ScriptedList([1, 2, 3], delay: isFirstLate ? late : .zero)
+    let favorites = ScriptedList([2], delay: isFirstLate ? .zero : late)
+    try await ScriptedDaemon.with(Self.answers(all, favorites: favorites)) { daemon in
+      let library = daemon.library()
+      var shown = try await library.fetchAssets()
+      var shownFavorites = try await library.fetchAssets(with: Self.favorites)
+      var changes = library.changes(for: [shown, shownFavorites]).makeAsyncIterator()
+      for round in 2...4 {
+        all.change(to: [1, 2, 3], changed: [3])
+        favorites.change(to: round % 2 == 0 ? [2, 3] : [2])
+        let change = try #require(await changes.next())
+        #expect(change.token == "l.1.\(round)")
+        shown = try #require(change.details(for: shown)?.after)
+        shownFavorites = try #require(change.details(for: shownFavorites)?.after)
+      }
+      // A commit that leaves one of the lists as it was is a change of the other one alone.
+      favorites.change(to: [2, 3])
+      all.change(to: [1, 2])
+      let change = try #require(await changes.next())
+      #expect(change.token == "l.1.5" && change.details(for: shownFavorites) == nil)
+      #expect(try await change.details(for: shown)?.after.ids == [1, 2])
+    }
+  }
+
+  @Test func onlyAnotherContentIsAChangeOfTheContent() {
+    let before = asset(7)
+    var (edited, rewritten) = (before, before)
+    edited.isFavorite = true
+    rewritten.revision = "2"
+    #expect(!ObjectChangeDetails(before: before, after: edited).assetContentChanged)
+    #expect(ObjectChangeDetails(before: before, after: rewritten).assetContentChanged)
+    let deleted = ObjectChangeDetails(before: before, after: nil)
+    #expect(deleted.objectWasDeleted && !deleted.assetContentChanged)
+  }
+
+  /// An earlier version of photod does not know the option of Observe by which a client knows that a list did not change.
+  @Test func changesComeFromAnEarlierVersionOfPhotod() async throws {
+    let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([2]))
+    var answers = Self.answers(all, favorites: favorites)
+    let observe = try #require(answers["Observe"])
+    let isUpgraded = Atomic(false)
+    let upgrade = PendingValue<Void>()
+    let optionCount = Atomic(0)
+    answers["Observe"] = { call in
+      let hasOption = try call.parameters(ObserveRequest.self).unchanged != nil
+      if isUpgraded.load(ordering: .sequentiallyConsistent) {
+        if hasOption { optionCount.add(1, ordering: .relaxed) }
+        return try await observe(call)
+      }
+      if hasOption { throw VarlinkError.invalidParameter("unchanged") }
+      try await withThrowingTaskGroup { group in
+        group.addTask { try await observe(call) }
+        group.addTask {
+          try await upgrade.value()
+          throw VarlinkError("org.photod.library.LibraryUnavailable", MessageError(message: "photod is stopping."))
+        }
+        try await group.next()
+      }
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let library = daemon.library()
+      let results = [try await library.fetchAssets(), try await library.fetchAssets(with: Self.favorites)]
+      var changes = library.changes(for: results).makeAsyncIterator()
+      all.change(to: [1, 2])
+      let change = try #require(await changes.next())
+      #expect(try await change.details(for: results[0])?.after.ids == [1, 2])
+      #expect(change.details(for: results[1]) == nil)
+      // photod is upgraded. From then on, the option is used.
+      isUpgraded.store(true, ordering: .sequentiallyConsistent)
+      upgrade.resolve(.success(()))
+      try await eventually("both lists are observed with the option") { optionCount.load(ordering: .relaxed) == 2 }
+    }
+  }
+
+  /// photod refuses one of the lists. The other one has changes nevertheless.
+  @Test func aRefusedListDelaysNoOther() async throws {
+    let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([]))
+    var answers = Self.answers(all, favorites: favorites)
+    let observe = try #require(answers["Observe"])
+    answers["Observe"] = { call in
+      if try call.parameters(ObserveRequest.self).options?.collection != nil {
+        throw VarlinkError("org.photod.library.SnapshotExpired", MessageError(message: "Too many lists. Close some."))
+      }
+      try await observe(call)
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let library = daemon.library()
+      let results = [try await library.fetchAssets(), try await library.fetchAssets(with: Self.favorites)]
+      var changes = library.changes(for: results).makeAsyncIterator()
+      all.change(to: [1, 2])
+      let change = try #require(await changes.next())
+      #expect(try await change.details(for: results[0])?.after.ids == [1, 2])
+    }
+  }
+
+  /// A problem is reported while the loop waits, so none is reported after it has ended, nor is a report running then.
+  @Test func noProblemIsReportedAfterTheLoopHasEnded() async throws {
+    var answers = ScriptedList([1]).answers
+    answers["Observe"] = { _ in
+      throw VarlinkError(
+        "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "id:42", similar: []))
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      for _ in 0..<50 {
+        let loop = ReportedLoop()
+        let task = Task {
+          for await _ in daemon.library().changes(for: [result], onProblem: { _ in loop.report() }) {}
+          loop.hasEnded.store(true, ordering: .sequentiallyConsistent)
+        }
+        try await loop.reported.value()
+        task.cancel()
+        await task.value
+        #expect(loop.lateCount.load(ordering: .relaxed) == 0)
+      }
+    }
+  }
+
+  /// A loop over changes, and the reports of problems that ran after its end.
+  private final class ReportedLoop: Sendable {
+    let reported = PendingValue<Void>()
+    let hasEnded = Atomic(false)
+    let lateCount = Atomic(0)
+
+    func report() {
+      reported.resolve(.success(()))
+      for _ in 0..<5_000 { sched_yield() }
+      if hasEnded.load(ordering: .sequentiallyConsistent) { lateCount.add(1, ordering: .relaxed) }
+    }
+  }
+
+  @Test func changesComeInTheirOrder() async throws {
+    let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([2]))
+    let answers = Self.answers(all, favorites: favorites)
     try await ScriptedDaemon.with(answers) { daemon in
       let library = daemon.library()
       let first = try await library.fetchAssets()
@@ -202,7 +319,6 @@ import Varlink
       var (shown, shownFavorites) = (first, second)
       all.change(to: [1, 2, 3], changed: [3])
       favorites.change(to: [2, 3])
-      // The parts of one commit may reach the program apart, but never in another order.
       var tokens: [String] = []
       for round in 0..<2 {
         if round == 1 {
@@ -224,7 +340,7 @@ import Varlink
         }
         #expect(try await shownFavorites.ids == goal)
       }
-      #expect(tokens == tokens.sorted())
+      #expect(tokens == ["l.1.2", "l.1.3"])
     }
   }
 

@@ -39,8 +39,11 @@ final class ScriptedList: Sendable {
   let restOfIDs = PendingValue<Void>()
   /// GetAssets waits for it.
   let assets = PendingValue<Void>()
+  /// How long each difference is on its way.
+  let delay: Duration
 
-  init(_ ids: [AssetID], firstPage: Int = .max, holdsAssets: Bool = false) {
+  init(_ ids: [AssetID], firstPage: Int = .max, holdsAssets: Bool = false, delay: Duration = .zero) {
+    self.delay = delay
     state = Mutex(State(ids: ids, past: [Past(ids: [], touched: .init()), Past(ids: ids, touched: .init())]))
     self.firstPage = firstPage
     if firstPage == .max { restOfIDs.resolve(.success(())) }
@@ -127,6 +130,7 @@ final class ScriptedList: Sendable {
         var touched = TouchedAssets()
         for step in past[(since + 1)...sequence] { touched.merge(step.touched) }
         let (before, after) = (past[since].ids, past[sequence].ids)
+        if delay > .zero { try await Task.sleep(for: delay) }
         if let details = FetchResultChangeDetails.full(from: before, to: after, touched: touched) {
           try await send(
             Observation(
@@ -135,6 +139,14 @@ final class ScriptedList: Sendable {
           state.withLock { $0.sentCount += 1 }
           since = sequence
           sent = since
+          continue
+        }
+        if request.unchanged == true {
+          try await send(
+            Observation(
+              token: "l.1.\(sequence)", previousToken: "l.1.\(since)", count: after.count,
+              digest: ListDigest(of: after).description), call)
+          sent = sequence
           continue
         }
       }

@@ -1,0 +1,121 @@
+import PhotoModel
+import TestTools
+import Testing
+
+@testable import PhotoClient
+
+/// How the changes of several lists are grouped, without a photod.
+@Suite(.timeLimit(.minutes(5))) struct ChangeInboxTests {
+  private let inbox: ChangeInbox
+  private var chains: [ListChain]
+
+  init() {
+    let library = PhotoLibrary(socketPath: "/nonexistent")
+    inbox = ChangeInbox(listCount: 3, keepsProblems: true)
+    chains = (0..<3).map { _ in
+      ListChain(FetchResult(FetchLineage(of: library, FetchOptions()), SnapshotIDs([1], token: "l.1.1")))
+    }
+  }
+
+  /// Hands over the next change of a list, and returns when it waits in the inbox. The task ends when it was taken.
+  private mutating func put(_ list: Int, _ token: String) async throws -> Task<Void, any Error> {
+    let step = chains[list].advance(to: [1, 2], token: token, .reload(.unknown), origin: nil)
+    let count = inbox.waitingCount
+    let task = Task { [inbox] in try await inbox.put(.assets(step), from: list) }
+    try await eventually("the change waits") { [inbox] in inbox.waitingCount == count + 1 }
+    return task
+  }
+
+  /// The token and the number of lists of the change that is ready.
+  private func ready() -> (token: String, lists: Int)? {
+    guard case .change(let change) = inbox.poll() else { return nil }
+    return (change.token, change.assetLists.count)
+  }
+
+  @Test mutating func aChangeWaitsUntilEachOtherListIsKnownAtItsToken() async throws {
+    let first = try await put(0, "l.1.3")
+    #expect(ready() == nil)
+    inbox.reached("l.1.3", by: 1)
+    inbox.reached("l.1.2", by: 2)
+    #expect(ready() == nil)
+    let third = try await put(2, "l.1.3")
+    #expect(try #require(ready()) == ("l.1.3", 2))
+    #expect(inbox.waitingCount == 0 && inbox.poll() == nil)
+    for task in [first, third] { try await task.value }
+  }
+
+  @Test mutating func theEarliestTokenComesFirst() async throws {
+    inbox.reached("l.1.9", by: 2)
+    let later = try await put(0, "l.1.5")
+    let earlier = try await put(1, "l.1.4")
+    #expect(try #require(ready()) == ("l.1.4", 1))
+    try await earlier.value
+    // The second list may still have a change of the other token.
+    #expect(ready() == nil)
+    inbox.reached("l.1.10", by: 1)
+    #expect(try #require(ready()) == ("l.1.5", 1))
+    try await later.value
+  }
+
+  @Test mutating func aListThatPhotodRefusesIsNotAwaited() async throws {
+    let change = try await put(0, "l.1.3")
+    inbox.reached("l.1.3", by: 1)
+    inbox.reached("l.1.2", by: 2)
+    #expect(ready() == nil)
+    inbox.release(2)
+    #expect(try #require(ready()) == ("l.1.3", 1))
+    try await change.value
+  }
+
+  /// After a restart, the first list that is back does not overtake the others.
+  @Test mutating func aListThatWasLostIsAwaitedForSomeAttempts() async throws {
+    for list in 0..<3 { inbox.reached("l.1.2", by: list) }
+    // photod is away for long.
+    for _ in 0..<20 { for list in 0..<3 { inbox.lost(list) } }
+    let change = try await put(0, "l.1.3")
+    #expect(ready() == nil)
+    for list in 1...2 {
+      for _ in 0..<4 { inbox.lost(list) }
+    }
+    #expect(ready() == nil)
+    inbox.lost(1)
+    #expect(ready() == nil)
+    inbox.lost(2)
+    #expect(try #require(ready()) == ("l.1.3", 1))
+    try await change.value
+  }
+
+  /// Only tokens of one epoch of one library have an order.
+  @Test(arguments: ["l.1.7", "other.2.1", "no token"])
+  mutating func aTokenThatCannotBeComparedDelaysNothing(token: String) async throws {
+    inbox.reached(token, by: 1)
+    inbox.reached(token, by: 2)
+    let change = try await put(0, "l.2.8")
+    #expect(try #require(ready()) == ("l.2.8", 1))
+    try await change.value
+  }
+
+  @Test mutating func problemsComeFirstAndTheOldestAreDropped() async throws {
+    inbox.reached("l.1.3", by: 1)
+    inbox.reached("l.1.3", by: 2)
+    let change = try await put(0, "l.1.3")
+    for number in 1...102 { inbox.report(.timedOut(message: "\(number)")) }
+    for number in 3...102 {
+      guard case .problem(.timedOut("\(number)")) = inbox.poll() else {
+        Issue.record("problem \(number) does not come")
+        return
+      }
+    }
+    #expect(try #require(ready()) == ("l.1.3", 1))
+    try await change.value
+    let silent = ChangeInbox(listCount: 1)
+    silent.report(.connectionClosed)
+    #expect(silent.poll() == nil)
+  }
+
+  @Test func aCancelledReaderStopsWaiting() async throws {
+    let reading = Task { [inbox] in try await inbox.next() }
+    reading.cancel()
+    await #expect(throws: CancellationError.self) { try await reading.value }
+  }
+}
