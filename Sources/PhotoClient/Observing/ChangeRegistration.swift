@@ -14,40 +14,78 @@ extension PhotoLibrary {
   /// registration = library.register(for: [photos]) { @MainActor [weak self] change in self?.update(change) }
   /// ```
   ///
-  /// The closure runs on its own actor. If that is also the actor of the caller, such as the main actor, no call comes
-  /// before this method has returned.
+  /// No call of a closure comes before this method has returned: the observation begins when the actor of the caller, such
+  /// as the main actor, is free again. Code without an actor uses ``makeRegistration(for:onProblem:_:)``.
   ///
   /// - Parameters:
   ///   - results: as for ``changes(for:onProblem:)``, which also describes the changes.
-  ///   - onProblem: as for ``changes(for:onProblem:)``. It is not called any more after ``ChangeRegistration/unregister()``.
+  ///   - onProblem: as for ``changes(for:onProblem:)``. It is called between two changes, and not any more after
+  ///     ``ChangeRegistration/unregister()``.
+  ///   - isolation: the actor of the caller. Leave it out.
+  ///   - handler: runs on its own actor.
   /// - Returns: the registration. It ends with ``ChangeRegistration/unregister()``, or when it is released.
   public func register(
+    for results: [any ObservableResult], onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil,
+    isolation: isolated any Actor = #isolation, _ handler: @escaping @isolated(any) @Sendable (Change) async -> Void
+  ) -> ChangeRegistration {
+    let registration = makeRegistration(for: results, onProblem: onProblem, handler)
+    registration.begin(after: isolation)
+    return registration
+  }
+
+  /// Calls an observer for each change of these results, as ``register(for:onProblem:isolation:_:)`` calls a closure.
+  ///
+  /// No call begins after the actor of the caller has released the registration.
+  ///
+  /// - Parameters:
+  ///   - observer: is not kept alive. When it is released, the calls end.
+  ///   - results: as for ``changes(for:onProblem:)``.
+  ///   - onProblem: as for ``register(for:onProblem:isolation:_:)``.
+  ///   - isolation: the actor of the caller, on which the calls begin. Leave it out.
+  public func register(
+    _ observer: some PhotoLibraryChangeObserver, for results: [any ObservableResult],
+    onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil, isolation: isolated any Actor = #isolation
+  ) -> ChangeRegistration {
+    let registration = ChangeRegistration(of: self, results, onProblem, on: isolation) { [weak observer] change, _ in
+      await observer?.photoLibraryDidChange(change)
+    }
+    registration.begin(after: isolation)
+    return registration
+  }
+
+  /// Makes a registration whose calls begin with ``ChangeRegistration/begin()``, for code without an actor.
+  ///
+  /// Such code may run beside the closure, and nothing but itself knows when it has the registration. So it says so:
+  ///
+  /// ```swift
+  /// let registration = library.makeRegistration(for: [photos]) { change in await index.update(change) }
+  /// registrations.append(registration)
+  /// registration.begin()
+  /// ```
+  ///
+  /// - Parameters: as for ``register(for:onProblem:isolation:_:)``.
+  public func makeRegistration(
     for results: [any ObservableResult], onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil,
     _ handler: @escaping @isolated(any) @Sendable (Change) async -> Void
   ) -> ChangeRegistration {
     ChangeRegistration(of: self, results, onProblem, on: handler.isolation) { change, _ in await handler(change) }
   }
 
-  /// Calls an observer for each change of these results, as ``register(for:onProblem:_:)`` calls a closure.
+  /// Makes a registration of an observer, as ``makeRegistration(for:onProblem:_:)`` does for a closure.
   ///
-  /// If the observer has the actor of the caller, no call begins after that actor has released the registration.
-  ///
-  /// - Parameters:
-  ///   - observer: is not kept alive. When it is released, the calls end.
-  ///   - results: as for ``changes(for:onProblem:)``.
-  ///   - onProblem: as for ``register(for:onProblem:_:)``.
-  ///   - isolation: the actor on which the calls begin, by default that of the caller.
-  public func register(
+  /// - Parameter observer: is not kept alive. When it is released, the calls end.
+  public func makeRegistration(
     _ observer: some PhotoLibraryChangeObserver, for results: [any ObservableResult],
-    onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil, isolation: isolated (any Actor)? = #isolation
+    onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil
   ) -> ChangeRegistration {
-    ChangeRegistration(of: self, results, onProblem, on: isolation) { [weak observer] change, _ in
+    ChangeRegistration(of: self, results, onProblem, on: nil) { [weak observer] change, _ in
       await observer?.photoLibraryDidChange(change)
     }
   }
 }
 
-/// The registration of an observer: see ``PhotoLibrary/register(for:onProblem:_:)``. When it is released, the calls end.
+/// The registration of an observer: see ``PhotoLibrary/register(for:onProblem:isolation:_:)``. When it is released, the calls
+/// end.
 public final class ChangeRegistration: Sendable {
   fileprivate typealias Handler = @Sendable (Change, isolated (any Actor)?) async -> Void
 
@@ -55,6 +93,8 @@ public final class ChangeRegistration: Sendable {
   @TaskLocal private static var current: ObserverCalls.Call?
 
   private let calls = ObserverCalls()
+  /// Resolved when calls may begin.
+  private let beginning = PendingValue<Void>()
   private let task: Task<Void, Never>
 
   /// - Parameter actor: the actor on which the calls of the handler begin.
@@ -62,15 +102,31 @@ public final class ChangeRegistration: Sendable {
     of library: PhotoLibrary, _ results: [any ObservableResult], _ onProblem: (@Sendable (PhotoLibraryError) -> Void)?,
     on actor: (any Actor)?, _ handler: @escaping Handler
   ) {
-    let calls = calls
+    let (calls, beginning) = (calls, beginning)
     let report = onProblem.map { onProblem in
       { @Sendable (problem: PhotoLibraryError) in Self.report(problem, to: onProblem, calls) }
     }
     let changes = library.changes(for: results, onProblem: report)
     task = Task.detached {
+      do { try await beginning.value() } catch { return }
       for await change in changes { await Self.call(handler, change, calls, isolation: actor) }
     }
   }
+
+  /// Begins the calls of a registration that ``PhotoLibrary/makeRegistration(for:onProblem:_:)`` made. The first call may
+  /// come at once. If the calls have begun, nothing happens.
+  public func begin() { beginning.resolve(.success(())) }
+
+  /// Begins the calls when the actor, on which the caller runs, has ended its turn.
+  fileprivate func begin(after actor: any Actor) {
+    let beginning = beginning
+    Task.detached {
+      await Self.turn(of: actor)
+      beginning.resolve(.success(()))
+    }
+  }
+
+  private static func turn(of actor: isolated any Actor) {}
 
   deinit {
     calls.end()

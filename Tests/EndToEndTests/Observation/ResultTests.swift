@@ -58,7 +58,7 @@ import Testing
         try await fixture.synchronize()
         try await observed.expectFresh(library, "after \(done) operations")
       }
-      #expect(observed.changeCount > 5 && observed.reloads.isEmpty)
+      #expect(observed.changeCount > 5 && observed.reloads.isEmpty, "\(observed.reloads)")
       following.cancel()
       try await following.value
     }
@@ -80,12 +80,13 @@ import Testing
         ], [try await library.fetchAssetCollections()])
       let problems = Mutex<[PhotoLibraryError]>([])
       let following = Task { try await observed.follow(library) }
-      let registration = library.register(
+      let registration = library.makeRegistration(
         for: [observed.results[0]],
         onProblem: { problem in
           problems.withLock { $0.append(problem) }
         }
       ) { _ in }
+      registration.begin()
       var random = SeededGenerator(seed: 5)
       for restart in 1...restarts {
         try await fixture.setFavorite([try #require(try await library.fetchAssets().ids.randomElement(using: &random))])
@@ -97,7 +98,7 @@ import Testing
         try await fixture.synchronize()
         try await observed.expectFresh(library, "restart \(restart)")
       }
-      #expect(observed.reloads.isEmpty && observed.changeCount >= restarts)
+      #expect(observed.reloads.isEmpty && observed.changeCount >= restarts, "\(observed.reloads)")
       // The registration lost its connection each time, too.
       #expect(problems.withLock { $0 }.allSatisfy { Reconnection.isOutage($0) })
       await registration.unregister()

@@ -57,17 +57,99 @@ import Varlink
     return registration
   }
 
+  /// A handler without an actor runs on another thread, beside the turn of the main actor in which the caller registers. A
+  /// change has been made before, so the first call comes as soon as it can.
+  @MainActor @Test func noCallOfAnotherThreadComesBeforeTheActorHasTheRegistration() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let library = daemon.library()
+      let result = try await library.fetchAssets()
+      list.change(to: [1, 2])
+      for _ in 0..<1_000 { try await Self.registerWhileBusy(library, result) }
+    }
+  }
+
+  @MainActor private static func registerWhileBusy(_ library: PhotoLibrary, _ result: FetchResult) async throws {
+    let calls = FirstCall()
+    let registration = library.register(for: [result]) { _ in calls.note() }
+    // Much longer than a call takes to come.
+    let end = ContinuousClock.now + .milliseconds(2)
+    while ContinuousClock.now < end {}
+    calls.callerHasRegistration()
+    try await calls.came.value()
+    #expect(!calls.wasEarly)
+    await registration.unregister()
+  }
+
+  /// A caller without an actor has the registration before the first call, whatever the threads do.
+  @Test func noCallComesBeforeACallerWithoutActorBeginsTheRegistration() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let library = daemon.library()
+      let result = try await library.fetchAssets()
+      list.change(to: [1, 2])
+      for round in 0..<10_000 {
+        let calls = FirstCall()
+        let registration = library.makeRegistration(for: [result]) { _ in calls.note() }
+        if round % 100 == 0 { try await Task.sleep(for: .milliseconds(3)) } else { await Task.yield() }
+        calls.callerHasRegistration()
+        registration.begin()
+        registration.begin()
+        try await calls.came.value()
+        #expect(!calls.wasEarly)
+        await registration.unregister()
+      }
+    }
+  }
+
+  @Test func aRegistrationThatDidNotBeginCallsNothing() async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      list.change(to: [1, 2])
+      let calls = FirstCall()
+      let released = daemon.library().makeRegistration(for: [result]) { _ in calls.note() }
+      withExtendedLifetime(released) {}
+      let ended = daemon.library().makeRegistration(for: [result]) { _ in calls.note() }
+      await ended.unregister()
+      ended.begin()
+      // Another observer has got the change.
+      var witness = daemon.library().changes(for: [result]).makeAsyncIterator()
+      #expect(await witness.next()?.token == "l.1.2")
+      for _ in 0..<1_000 { await Task.yield() }
+      #expect(!calls.wasEarly && daemon.calls.count { $0 == "Observe" } == 1)
+    }
+  }
+
+  /// The first call of a registration, and whether it came before the caller had the registration.
+  private final class FirstCall: Sendable {
+    let came = PendingValue<Void>()
+    private let hasRegistration = Atomic(false)
+    private let isEarly = Atomic(false)
+
+    var wasEarly: Bool { isEarly.load(ordering: .sequentiallyConsistent) }
+    func callerHasRegistration() { hasRegistration.store(true, ordering: .sequentiallyConsistent) }
+
+    func note() {
+      if !hasRegistration.load(ordering: .sequentiallyConsistent) {
+        isEarly.store(true, ordering: .sequentiallyConsistent)
+      }
+      came.resolve(.success(()))
+    }
+  }
+
   @Test func unregisteringWaitsForTheRunningCall() async throws {
     let list = ScriptedList([1])
     try await ScriptedDaemon.with(list.answers) { daemon in
       let result = try await daemon.library().fetchAssets()
       let began = PendingValue<Void>()
       let hasEnded = Mutex(false)
-      let registration = daemon.library().register(for: [result]) { _ in
+      let registration = daemon.library().makeRegistration(for: [result]) { _ in
         began.resolve(.success(()))
         for _ in 0..<1_000 { await Task.yield() }
         hasEnded.withLock { $0 = true }
       }
+      registration.begin()
       list.change(to: [1, 2])
       try await began.value()
       await registration.unregister()
@@ -83,12 +165,13 @@ import Varlink
       let calls = Mutex(0)
       let ended = PendingValue<Void>()
       var witness = daemon.library().changes(for: [result]).makeAsyncIterator()
-      let made = daemon.library().register(for: [result]) { _ in
+      let made = daemon.library().makeRegistration(for: [result]) { _ in
         calls.withLock { $0 += 1 }
         await registration.withLock { $0 }?.unregister()
         ended.resolve(.success(()))
       }
       registration.withLock { $0 = made }
+      made.begin()
       list.change(to: [1, 2])
       try await ended.value()
       list.change(to: [1, 2, 3])
@@ -113,7 +196,7 @@ import Varlink
         await registration.withLock { $0 }?.unregister()
         unregistered.resolve(.success(calls.withLock { $0 }))
       }
-      let made = daemon.library().register(for: [result]) { _ in
+      let made = daemon.library().makeRegistration(for: [result]) { _ in
         let number = calls.withLock { calls in
           calls.begun += 1
           return calls.begun
@@ -128,6 +211,7 @@ import Varlink
         calls.withLock { $0.ended += 1 }
       }
       registration.withLock { $0 = made }
+      made.begin()
       list.change(to: [1, 2])
       try await firstEnded.value()
       list.change(to: [1, 2, 3])
@@ -146,13 +230,14 @@ import Varlink
       let result = try await daemon.library().fetchAssets()
       let began = PendingValue<Void>()
       let reports = Mutex((begun: 0, ended: 0))
-      let registration = daemon.library().register(for: [result]) { _ in
+      let registration = daemon.library().makeRegistration(for: [result]) { _ in
         reports.withLock { $0.begun += 1 }
         began.resolve(.success(()))
         for _ in 0..<10_000 { sched_yield() }
         reports.withLock { $0.ended += 1 }
       } _: { _ in
       }
+      registration.begin()
       try await began.value()
       await registration.unregister()
       let atTheEnd = reports.withLock { $0 }
@@ -210,7 +295,8 @@ import Varlink
       let result = try await daemon.library().fetchAssets()
       let released = PendingValue<Void>()
       var observer: Observer? = Observer(released)
-      let registration = try daemon.library().register(#require(observer), for: [result])
+      let registration = try daemon.library().makeRegistration(#require(observer), for: [result])
+      registration.begin()
       list.change(to: [1, 2])
       try await eventually("the observer was called") { observer?.tokens.withLock { $0 } == ["l.1.2"] }
       observer = nil
