@@ -1,18 +1,44 @@
 import PhotoContract
 import PhotoModel
+import Synchronization
 
 /// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:_:)``.
 public struct PendingChanges: Sendable {
-  /// The requests in the form of the contract, in their order.
-  public private(set) var requests: [ChangeRequest] = []
+  private static let lastTransaction = Atomic<Int64>(0)
+
+  /// The requests as they were added. Their placeholders have the number of their transaction.
+  private var added: [ChangeRequest] = []
   private var createdCount = 0
+  /// A number that no other transaction of the process has.
+  let transaction = lastTransaction.add(1, ordering: .relaxed).newValue
 
   init() {}
+
+  /// The requests in the form of the contract, in their order.
+  public var requests: [ChangeRequest] {
+    added.map { $0.withCollectionIDs { CollectionPlaceholder.contractID(of: $0) } }
+  }
+
+  /// Refuses negative ids that are no placeholders of this transaction. In the contract, they would name collections of it.
+  func checkPlaceholders() throws(PhotoLibraryError) {
+    for (index, request) in added.enumerated() {
+      var foreign: CollectionID?
+      _ = request.withCollectionIDs { id in
+        if id.rawValue < 0, !CollectionPlaceholder.isOf(transaction, id) { foreign = id }
+        return id
+      }
+      guard foreign != nil else { continue }
+      throw .changeRejected(
+        requestIndex: index,
+        message: "the request names a placeholder of another transaction. "
+          + "Use the id that the result of that transaction has for it.")
+    }
+  }
 
   // MARK: - Assets
 
   /// Edits assets.
-  public mutating func add(_ request: AssetChangeRequest) { requests += request.requests }
+  public mutating func add(_ request: AssetChangeRequest) { added += request.requests }
 
   /// Edits one asset.
   ///
@@ -31,10 +57,10 @@ public struct PendingChanges: Sendable {
   }
 
   /// Moves assets to the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
-  public mutating func trashAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(trashAssets: ids)) }
+  public mutating func trashAssets(_ ids: [AssetID]) { added.append(ChangeRequest(trashAssets: ids)) }
 
   /// Restores assets from the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
-  public mutating func restoreAssets(_ ids: [AssetID]) { requests.append(ChangeRequest(restoreAssets: ids)) }
+  public mutating func restoreAssets(_ ids: [AssetID]) { added.append(ChangeRequest(restoreAssets: ids)) }
 
   // MARK: - Collections
 
@@ -48,7 +74,7 @@ public struct PendingChanges: Sendable {
   public mutating func createAlbum(
     title: String, assets: [AssetID] = [], in folder: CollectionID? = nil
   ) -> CollectionPlaceholder {
-    requests.append(
+    added.append(
       ChangeRequest(createAlbum: .init(title: title, assetIDs: assets.isEmpty ? nil : assets, parentID: folder)))
     return placeholder()
   }
@@ -57,7 +83,7 @@ public struct PendingChanges: Sendable {
   ///
   /// - Returns: the folder for further requests of this transaction.
   public mutating func createFolder(title: String, in folder: CollectionID? = nil) -> CollectionPlaceholder {
-    requests.append(ChangeRequest(createFolder: .init(title: title, parentID: folder)))
+    added.append(ChangeRequest(createFolder: .init(title: title, parentID: folder)))
     return placeholder()
   }
 
@@ -68,12 +94,12 @@ public struct PendingChanges: Sendable {
   public mutating func createSmartAlbum(
     title: String, query: SmartAlbumQuery, in folder: CollectionID? = nil
   ) -> CollectionPlaceholder {
-    requests.append(ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: folder)))
+    added.append(ChangeRequest(createSmartAlbum: .init(title: title, query, parentID: folder)))
     return placeholder()
   }
 
   /// Edits an album or its assets.
-  public mutating func add(_ request: AssetCollectionChangeRequest) { requests += request.requests }
+  public mutating func add(_ request: AssetCollectionChangeRequest) { added += request.requests }
 
   /// Edits an album of the user.
   ///
@@ -87,7 +113,7 @@ public struct PendingChanges: Sendable {
   }
 
   /// Edits the title, the folder or the place of a collection.
-  public mutating func add(_ request: CollectionListChangeRequest) { requests += request.requests }
+  public mutating func add(_ request: CollectionListChangeRequest) { added += request.requests }
 
   /// Moves a collection into a folder of albums.
   ///
@@ -104,25 +130,56 @@ public struct PendingChanges: Sendable {
 
   /// Replaces the query of a smart album.
   public mutating func editSmartAlbum(_ id: CollectionID, query: SmartAlbumQuery) {
-    requests.append(ChangeRequest(editSmartAlbum: .init(id: id, query)))
+    added.append(ChangeRequest(editSmartAlbum: .init(id: id, query)))
   }
 
   /// Deletes an album, a smart album of the user, or a folder of albums with all that is in it. No photo is deleted.
-  public mutating func deleteCollection(_ id: CollectionID) { requests.append(ChangeRequest(deleteAlbum: id)) }
+  public mutating func deleteCollection(_ id: CollectionID) { added.append(ChangeRequest(deleteAlbum: id)) }
 
   private mutating func placeholder() -> CollectionPlaceholder {
     createdCount += 1
-    return CollectionPlaceholder(number: createdCount)
+    return CollectionPlaceholder(transaction: transaction, number: createdCount)
   }
 }
 
-/// A collection that a transaction creates, as PhotoKit's `PHObjectPlaceholder`.
+/// A collection that a transaction creates, as PhotoKit's `PHObjectPlaceholder`. It is of no use in another transaction.
 public struct CollectionPlaceholder: Hashable, Sendable {
+  /// A transaction has fewer creations than this.
+  private static let step: Int64 = 1 << 20
+
+  /// The ``PendingChanges/transaction``.
+  let transaction: Int64
   /// The creations of the transaction up to this one.
   let number: Int
 
-  /// The id for further requests of the same transaction. It is no id of the library: ``PerformedChanges`` has that.
-  public var id: CollectionID { CollectionID(rawValue: -Int64(number)) }
+  /// The id for further requests of the same transaction. It is no id of the library: ``PerformedChanges`` has that. A
+  /// request of another transaction with this id is an error.
+  public var id: CollectionID { CollectionID(rawValue: -(transaction * Self.step + Int64(number))) }
+
+  /// Whether a negative id is that of a placeholder of this transaction.
+  fileprivate static func isOf(_ transaction: Int64, _ id: CollectionID) -> Bool { id.rawValue / step == -transaction }
+
+  /// The id with which the contract names the collection of a placeholder. Others stay as they are.
+  fileprivate static func contractID(of id: CollectionID) -> CollectionID {
+    id.rawValue < 0 ? CollectionID(rawValue: id.rawValue % step) : id
+  }
+}
+
+extension ChangeRequest {
+  /// The request with other ids of collections.
+  fileprivate func withCollectionIDs(_ replaced: (CollectionID) -> CollectionID) -> ChangeRequest {
+    var request = self
+    request.createAlbum?.parentID = createAlbum?.parentID.map(replaced)
+    request.createFolder?.parentID = createFolder?.parentID.map(replaced)
+    request.createSmartAlbum?.parentID = createSmartAlbum?.parentID.map(replaced)
+    if let id = editAlbum?.id { request.editAlbum?.id = replaced(id) }
+    if let id = editSmartAlbum?.id { request.editSmartAlbum?.id = replaced(id) }
+    if let id = editCollection?.id { request.editCollection?.id = replaced(id) }
+    request.editCollection?.parentID = editCollection?.parentID.map(replaced)
+    request.editCollection?.beforeID = editCollection?.beforeID.map(replaced)
+    request.deleteAlbum = deleteAlbum.map(replaced)
+    return request
+  }
 }
 
 /// The result of a transaction.
@@ -131,15 +188,13 @@ public struct PerformedChanges: Hashable, Sendable {
   public let token: String
   /// The collections that were created, in the order of the requests.
   public let createdCollectionIDs: [CollectionID]
+  let transaction: Int64
 
   /// The id of a collection that this transaction created.
   ///
-  /// - Parameter placeholder: one of this transaction. That of another one is a programming error: it ends the program, or
-  ///   gives another collection.
+  /// - Parameter placeholder: one of this transaction. That of another one is a programming error, which ends the program.
   public subscript(placeholder: CollectionPlaceholder) -> CollectionID {
-    precondition(
-      createdCollectionIDs.indices.contains(placeholder.number - 1),
-      "The placeholder is of another transaction: this one created \(createdCollectionIDs.count) collections.")
+    precondition(placeholder.transaction == transaction, "The placeholder is of another transaction.")
     return createdCollectionIDs[placeholder.number - 1]
   }
 }
@@ -164,7 +219,8 @@ extension PhotoLibrary {
   ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
   ///   - undoGroup: calls with the same group are undone together. Use a new group for each thing that a person does.
   ///   - body: puts the changes together. At most 1,000 assets are named in all of them.
-  /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`.
+  /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`. A request with a placeholder of another
+  ///   transaction is ``PhotoLibraryError/changeRejected(requestIndex:message:)``, and no call is made.
   @discardableResult
   public func performChanges(
     ifUnchangedSince token: String? = nil, undoGroup: String? = nil,
@@ -172,14 +228,17 @@ extension PhotoLibrary {
   ) async throws -> PerformedChanges {
     var changes = PendingChanges()
     try body(&changes)
-    let result = try await performChanges(changes.requests, ifUnchangedSince: token, undoGroup: undoGroup)
-    let expected = changes.requests.count {
+    try changes.checkPlaceholders()
+    let requests = changes.requests
+    let result = try await performChanges(requests, ifUnchangedSince: token, undoGroup: undoGroup)
+    let expected = requests.count {
       $0.createAlbum != nil || $0.createFolder != nil || $0.createSmartAlbum != nil
     }
     guard result.createdCollectionIDs.count == expected else {
       throw PhotoLibraryError.malformedReply(
         "PerformChanges replied with \(result.createdCollectionIDs.count) ids for \(expected) collections")
     }
-    return PerformedChanges(token: result.token, createdCollectionIDs: result.createdCollectionIDs)
+    return PerformedChanges(
+      token: result.token, createdCollectionIDs: result.createdCollectionIDs, transaction: changes.transaction)
   }
 }

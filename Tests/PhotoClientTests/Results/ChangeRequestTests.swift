@@ -66,6 +66,65 @@ struct ChangeRequestTests {
     }
   }
 
+  /// In the contract, a negative id names a collection of the same transaction, whatever the app meant.
+  @Test func aPlaceholderOfAnotherTransactionIsAnErrorAtTheCall() async throws {
+    let answer: ScriptedDaemon.Answer = { call in
+      let count = try call.parameters(PerformChangesRequest.self).requests.count {
+        $0.createAlbum != nil || $0.createFolder != nil || $0.createSmartAlbum != nil
+      }
+      try await call.reply(
+        ChangeResult(token: "l.1.9", createdCollectionIDs: (0..<count).map { CollectionID(rawValue: Int64(70 + $0)) }))
+    }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      let library = daemon.library()
+      var made: CollectionPlaceholder?
+      try await library.performChanges { made = $0.createFolder(title: "Travel") }
+      let foreign = try #require(made)
+      #expect(daemon.calls.count == 1)
+      let uses: [@Sendable (inout PendingChanges, CollectionID) -> Void] = [
+        { _ = $0.createAlbum(title: "a", in: $1) }, { _ = $0.createFolder(title: "a", in: $1) },
+        { _ = $0.createSmartAlbum(title: "a", query: SmartAlbumQuery(text: "a"), in: $1) },
+        { changes, id in changes.editAlbum(id) { $0.title = "a" } },
+        { $0.editSmartAlbum($1, query: SmartAlbumQuery(text: "a")) }, { $0.moveCollection($1, to: nil) },
+        { $0.moveCollection(42, to: $1) }, { $0.moveCollection(42, to: nil, before: $1) },
+        { $0.deleteCollection($1) },
+      ]
+      for use in uses {
+        for id in [foreign.id, -1, CollectionID(rawValue: .min)] {
+          let error = await #expect(throws: PhotoLibraryError.self) {
+            try await library.performChanges { changes in
+              // A collection of this transaction has the number that the foreign placeholder has in its own.
+              _ = changes.createFolder(title: "Work")
+              use(&changes, id)
+            }
+          }
+          guard case .changeRejected(requestIndex: 1, let message) = error else {
+            Issue.record("\(String(describing: error))")
+            continue
+          }
+          #expect(message.contains("placeholder of another transaction"))
+        }
+      }
+      // No call was made for them. Equal requests of one transaction are fine.
+      #expect(daemon.calls.count == 1)
+      try await library.performChanges { changes in
+        let folder = changes.createFolder(title: "Work")
+        for use in uses { use(&changes, folder.id) }
+        #expect(changes.requests.dropFirst().first == ChangeRequest(createAlbum: .init(title: "a", parentID: -1)))
+      }
+    }
+  }
+
+  @Test func theResultOfAnotherTransactionEndsTheProgram() async throws {
+    await #expect(processExitsWith: .failure) {
+      var (one, other) = (PendingChanges(), PendingChanges())
+      let placeholder = other.createFolder(title: "Travel")
+      _ = one.createFolder(title: "Work")
+      let result = PerformedChanges(token: "l.1.9", createdCollectionIDs: [70], transaction: one.transaction)
+      _ = result[placeholder]
+    }
+  }
+
   @Test func anErrorOfTheClosureMakesNoCall() async throws {
     struct Refused: Error {}
     try await ScriptedDaemon.with([:]) { daemon in
