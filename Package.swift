@@ -287,7 +287,9 @@ let package = Package(
       dependencies: ["ChangeDetails", "PhotoContract", "TestTools", "PhotoClient", "PhotoModel", "Varlink"]),
     .testTarget(
       name: "PhotoPredicatesTests",
-      dependencies: ["PhotoClient", "PhotoModel", "PhotoPredicates", "PredicateLanguage", "TestTools"]),
+      dependencies: [
+        "PhotoClient", "PhotoModel", "PhotoPredicates", "PhotoTestSupport", "PredicateLanguage", "TestTools",
+      ]),
     .testTarget(
       name: "photoctlTests",
       dependencies: [
