@@ -161,14 +161,6 @@ let package = Package(
       name: "photod-video", dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
 
-    // Examples. They are built and tested, but not installed.
-    .executableTarget(name: "AlbumListExample", dependencies: ["PhotoClient"], path: "Examples/AlbumList"),
-    .executableTarget(name: "GalleryExample", dependencies: ["PhotoClient"], path: "Examples/Gallery"),
-    .executableTarget(name: "ImagePickerExample", dependencies: ["PhotoClient"], path: "Examples/ImagePicker"),
-    .executableTarget(name: "ObservedGridExample", dependencies: ["PhotoClient"], path: "Examples/ObservedGrid"),
-    .executableTarget(name: "PrefetcherExample", dependencies: ["PhotoClient"], path: "Examples/Prefetcher"),
-    .executableTarget(name: "ThumbnailListExample", dependencies: ["PhotoClient"], path: "Examples/ThumbnailList"),
-
     // C
     .systemLibrary(name: "CExif", pkgConfig: "libexif", providers: [.apt(["libexif-dev"])]),
     .target(name: "CExifArena"),
@@ -310,6 +302,18 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The examples: `PHOTOD_EXAMPLES=1 swift run NAME`. Tests run them, and the build of all tests has PHOTOD_BENCHMARKS.
+if Context.environment["PHOTOD_EXAMPLES"] != nil || Context.environment["PHOTOD_BENCHMARKS"] != nil {
+  package.targets += [
+    .executableTarget(name: "AlbumListExample", dependencies: ["PhotoClient"], path: "Examples/AlbumList"),
+    .executableTarget(name: "GalleryExample", dependencies: ["PhotoClient"], path: "Examples/Gallery"),
+    .executableTarget(name: "ImagePickerExample", dependencies: ["PhotoClient"], path: "Examples/ImagePicker"),
+    .executableTarget(name: "ObservedGridExample", dependencies: ["PhotoClient"], path: "Examples/ObservedGrid"),
+    .executableTarget(name: "PrefetcherExample", dependencies: ["PhotoClient"], path: "Examples/Prefetcher"),
+    .executableTarget(name: "ThumbnailListExample", dependencies: ["PhotoClient"], path: "Examples/ThumbnailList"),
+  ]
+}
 
 // What `make bench` measures with beside the programs: built for it alone.
 if Context.environment["PHOTOD_BENCHMARKS"] != nil {

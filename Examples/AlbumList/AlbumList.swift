@@ -6,6 +6,8 @@ import PhotoClient
 /// - `swift run AlbumListExample` lists Recents, the albums of the user, and Favorites.
 /// - `swift run AlbumListExample ALBUM` lists the photos of one album, newest first.
 /// - `swift run AlbumListExample ALBUM NUMBER` shows the name and the size of the file of one of these photos.
+///
+/// SwiftPM builds the examples if the environment has `PHOTOD_EXAMPLES=1`.
 @main struct AlbumList {
   private let library = PhotoLibrary(clientName: "album-list")
 

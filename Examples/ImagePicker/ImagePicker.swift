@@ -4,6 +4,8 @@ import PhotoClient
 /// An image picker with the newest photos first: `swift run ImagePickerExample ROW... [pick NUMBER]` scrolls its grid to these
 /// rows, and picks a photo by its number.
 ///
+/// SwiftPM builds the examples if the environment has `PHOTOD_EXAMPLES=1`.
+///
 /// The pictures of the next screen are prepared while a person looks at this one. If the person scrolls elsewhere, their
 /// preparation is cancelled.
 @main @MainActor final class ImagePicker {

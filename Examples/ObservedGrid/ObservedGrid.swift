@@ -3,6 +3,8 @@ import PhotoClient
 
 /// A grid of photos that follows the library: `swift run ObservedGridExample [ALBUM]`.
 ///
+/// SwiftPM builds the examples if the environment has `PHOTOD_EXAMPLES=1`.
+///
 /// It applies the removals, insertions and moves of a change as one batch, and then shows the changed photos again. If a
 /// change has no details, it reloads the grid.
 @main struct ObservedGrid {

@@ -3,6 +3,8 @@ import PhotoClient
 
 /// Pictures that are prepared in the direction of scrolling: `swift run PrefetcherExample ROW...` scrolls a list to these rows,
 /// one after another.
+///
+/// SwiftPM builds the examples if the environment has `PHOTOD_EXAMPLES=1`.
 @main struct PrefetcherExample {
   private static let rowsOnScreen = 10
 

@@ -3,6 +3,8 @@ import PhotoClient
 
 /// A list of ten rows that scrolls fast: `swift run ThumbnailListExample ROW...` scrolls to these rows one after another.
 ///
+/// SwiftPM builds the examples if the environment has `PHOTOD_EXAMPLES=1`.
+///
 /// The cells are reused. A cell that gets another photo cancels its request, so the picture of the photo before never
 /// arrives in it.
 @main @MainActor struct ThumbnailList {

@@ -2,10 +2,14 @@ import Foundation
 import Glibc
 import PhotoClient
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// The grid that observes the library, beside a real photod.
-@Suite(.timeLimit(.minutes(240))) struct ObservedGridTests {
+@Suite(
+  .enabled(if: BuiltPrograms.hasExamples, "the examples are not built, which takes PHOTOD_EXAMPLES=1"),
+  .timeLimit(.minutes(240)))
+struct ObservedGridTests {
   @Test func theGridEqualsAFetchAfterEachOperation() async throws {
     let operations = effort("PHOTOD_EXAMPLE_OPERATIONS", 200)
     try await DaemonFixture.with { fixture in

@@ -1,10 +1,14 @@
 import Foundation
 import PhotoClient
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// The album list, the image picker, the thumbnail list and the prefetcher, beside a real photod with real photos.
-@Suite(.timeLimit(.minutes(10))) struct RealPhotoTests {
+@Suite(
+  .enabled(if: BuiltPrograms.hasExamples, "the examples are not built, which takes PHOTOD_EXAMPLES=1"),
+  .timeLimit(.minutes(10)))
+struct RealPhotoTests {
   private static let photos = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures/made")
 

@@ -1,5 +1,6 @@
 import CFoundationGuard
 import Foundation
+import Glibc
 
 /// The programs under test.
 package enum BuiltPrograms {
@@ -14,6 +15,9 @@ package enum BuiltPrograms {
     }
     return URL(fileURLWithPath: String(bundle[..<end.lowerBound])).path
   }()
+
+  /// Whether the examples were built, which takes PHOTOD_EXAMPLES=1.
+  package static let hasExamples = access(path("AlbumListExample"), X_OK) == 0
 
   package static func path(_ name: String) -> String { folder + "/" + name }
 }

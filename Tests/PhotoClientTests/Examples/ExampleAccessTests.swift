@@ -1,10 +1,14 @@
 import PhotoModel
+import TestTools
 import Testing
 
 @testable import PhotoContract
 
 /// The examples that ask for access, with each answer.
-@Suite(.timeLimit(.minutes(10))) struct ExampleAccessTests {
+@Suite(
+  .enabled(if: BuiltPrograms.hasExamples, "the examples are not built, which takes PHOTOD_EXAMPLES=1"),
+  .timeLimit(.minutes(10)))
+struct ExampleAccessTests {
   private static let refusals: [(AuthorizationStatus, AuthorizationStatus)] = [
     (.denied, .authorized), (.restricted, .authorized), (.notDetermined, .denied), (.notDetermined, .notDetermined),
   ]

@@ -1,8 +1,12 @@
 import PhotoContract
+import TestTools
 import Testing
 
 /// The examples that request and prepare pictures.
-@Suite(.timeLimit(.minutes(10))) struct ExamplePictureTests {
+@Suite(
+  .enabled(if: BuiltPrograms.hasExamples, "the examples are not built, which takes PHOTOD_EXAMPLES=1"),
+  .timeLimit(.minutes(10)))
+struct ExamplePictureTests {
   /// A picture must never arrive in a cell that shows another photo by then.
   @Test(arguments: [AuthorizationStatus.authorized, .limited])
   func noPictureArrivesInAReusedCell(_ status: AuthorizationStatus) async throws {
