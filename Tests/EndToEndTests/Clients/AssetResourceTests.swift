@@ -27,6 +27,28 @@ import Testing
     }
   }
 
+  /// The still and the video are two assets, as the article about PhotoKit says.
+  @Test func bothFilesOfALivePhotoAreRead() async throws {
+    try await DaemonFixture.with { fixture in
+      for name in ["IMG_0001.jpg", "IMG_0001.mov"] {
+        try Data(contentsOf: Self.made.appending(path: name)).write(to: URL(fileURLWithPath: fixture.path(name)))
+      }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let library = PhotoLibrary(socketPath: fixture.socket)
+      let still = try #require(try await library.fetchAssets(with: FetchOptions(collection: "smart:livePhotos"))[0])
+      let path = String(still.resources[0].path.dropLast(3)) + "mov"
+      let video = try #require(try await library.findAssets(paths: [path])[0])
+      let assets = try await library.assets([still.id, video])
+      #expect(assets.map(\.mediaType) == [.image, .video] && assets.map(\.resources.count) == [1, 1])
+      let manager = AssetResourceManager(of: library)
+      for (asset, name) in zip(assets, ["IMG_0001.jpg", "IMG_0001.mov"]) {
+        let bytes = try await manager.data(for: AssetResource.resources(for: asset)[0])
+        #expect(bytes == [UInt8](try Data(contentsOf: Self.made.appending(path: name))))
+      }
+    }
+  }
+
   @Test func aLargeFileComesInChunksAndIsWrittenWhole() async throws {
     try await DaemonFixture.with { fixture in
       // A real photo with 3 MB after its end, as some cameras write them.
