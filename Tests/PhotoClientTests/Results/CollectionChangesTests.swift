@@ -20,6 +20,32 @@ import Varlink
       offset: 0, collections: collections, complete: true)
   }
 
+  /// photod names an album whose cover has another picture, and the album is as before.
+  @Test func aCoverWithAnotherPictureIsAChange() async throws {
+    let albums = Self.albums([1: "a", 2: "b"])
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchCollections": { try await $0.reply(CollectionPage(token: "l.1.1", collections: albums)) },
+      "ObserveCollections": { call in
+        try await call.replyContinuing(Self.list(albums, "l.1.1"))
+        try await call.replyContinuing(
+          CollectionObservation(
+            token: "l.1.2", previousToken: "l.1.1", count: 2,
+            digest: ListDigest(of: albums.map(\.id.element)).description,
+            details: FetchResultChangeDetails(
+              countBefore: 2, countAfter: 2, changedBefore: [IndexRange(start: 1, count: 1)],
+              changedAfter: [IndexRange(start: 1, count: 1)], changedFields: ["keyAsset"]),
+            inserted: [], updated: [albums[1]], deleted: []))
+        try await Task.sleep(for: .seconds(3_600))
+      },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssetCollections()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let details = try #require(await changes.next()?.details(for: result))
+      #expect(details.changedObjects.map(\.id) == [2] && details.details.changedFields == ["keyAsset"])
+    }
+  }
+
   /// After a lost connection, the list comes whole. The app gets the difference nevertheless.
   @Test func aListThatComesWholeIsADifference() async throws {
     let before = Self.albums([1: "a", 2: "b", 3: "c"])
@@ -53,6 +79,7 @@ import Varlink
       let change = try #require(await changes.next())
       let next = try #require(change.details(for: details.after))
       #expect(next.changedObjects.map(\.count) == [77] && next.details.changedFields == ["count"] && !next.hasMoves)
+      #expect(next.details.deletedBefore.isEmpty)
       // An app that skipped the first change gets both.
       let both = try #require(change.details(for: result))
       #expect(both.removedObjects.map(\.id) == [3] && both.after.map(\.count) == next.after.map(\.count))
