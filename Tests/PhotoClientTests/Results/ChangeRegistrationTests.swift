@@ -8,7 +8,7 @@ import Varlink
 
 @testable import PhotoClient
 
-@Suite(.timeLimit(.minutes(5))) struct ChangeRegistrationTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangeRegistrationTests {
   @MainActor private final class Screen {
     var hasReturned = false
     var counts: [Int] = []
@@ -65,7 +65,7 @@ import Varlink
       let library = daemon.library()
       let result = try await library.fetchAssets()
       list.change(to: [1, 2])
-      for _ in 0..<1_000 { try await Self.registerWhileBusy(library, result) }
+      for _ in 0..<200 { try await Self.registerWhileBusy(library, result) }
     }
   }
 
@@ -73,7 +73,7 @@ import Varlink
     let calls = FirstCall()
     let registration = library.register(for: [result]) { _ in calls.note() }
     // Much longer than a call takes to come.
-    let end = ContinuousClock.now + .milliseconds(2)
+    let end = ContinuousClock.now + .milliseconds(20)
     while ContinuousClock.now < end {}
     calls.callerHasRegistration()
     try await calls.came.value()
