@@ -31,8 +31,8 @@ final class ChangeInbox: Sendable {
 
   /// How far a list is known.
   private enum Progress {
-    /// photod has not sent the list on a connection that exists. Since photod was last seen by another list, this many
-    /// attempts have failed.
+    /// The list has no connection, or photod has not sent it yet. `failures` counts the attempts that failed since another
+    /// list got its connection.
     case awaited(failures: Int)
     /// The list is known up to this token.
     case known(token: String)
@@ -109,9 +109,11 @@ final class ChangeInbox: Sendable {
     }
   }
 
-  /// photod answers. If the list was lost, photod may have been restarted, so the other lists will come back, too.
+  /// photod answers. If all lists were lost, photod may have been restarted, so the others will come back, too. If another
+  /// list is there, photod may accept no connection for those that are missing.
   private static func know(_ list: Int, at token: String, _ state: inout State) {
-    if case .awaited = state.progress[list] {
+    let isFirst = state.progress.allSatisfy { if case .known = $0 { false } else { true } }
+    if isFirst {
       for other in state.progress.indices {
         if case .awaited = state.progress[other] { state.progress[other] = .awaited(failures: 0) }
       }
@@ -191,12 +193,14 @@ final class ChangeInbox: Sendable {
     return (left.epoch, left.sequence) < (right.epoch, right.sequence)
   }
 
-  /// Whether a list at the first token may still get a change to the second one. Only tokens of one epoch can be compared: a
-  /// list of an earlier epoch may get no reply before the next commit.
+  /// Whether a list at the first token may still get a change to the second one. photod replies for each higher sequence.
+  ///
+  /// An epoch that ends while photod runs changes no sequence, so tokens of different epochs can be compared. If another
+  /// catalog takes its place, all lists lose their connections.
   private static func isEarlier(_ one: String, than other: String) -> Bool {
-    guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library,
-      left.epoch == right.epoch
-    else { return false }
+    guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library else {
+      return false
+    }
     return left.sequence < right.sequence
   }
 }

@@ -85,13 +85,37 @@ import Testing
     try await change.value
   }
 
-  /// Only tokens of one epoch of one library have an order.
-  @Test(arguments: ["l.1.7", "other.2.1", "no token"])
-  mutating func aTokenThatCannotBeComparedDelaysNothing(token: String) async throws {
+  /// A list at the same commit or a later one gets no change to it, also if its token has an earlier epoch.
+  @Test(arguments: ["l.1.8", "l.1.9", "other.2.1", "no token"])
+  mutating func aTokenThatIsNotEarlierDelaysNothing(token: String) async throws {
     inbox.reached(token, by: 1)
     inbox.reached(token, by: 2)
     let change = try await put(0, "l.2.8")
     #expect(try #require(ready()) == ("l.2.8", 1))
+    try await change.value
+  }
+
+  /// An epoch may end while photod runs. The next commit then concerns lists whose tokens have the epoch before.
+  @Test mutating func theChangesOfTheFirstCommitOfAnEpochComeTogether() async throws {
+    for list in 0..<3 { inbox.reached("l.1.7", by: list) }
+    let first = try await put(0, "l.2.8")
+    #expect(ready() == nil)
+    inbox.reached("l.2.8", by: 2)
+    #expect(ready() == nil)
+    let second = try await put(1, "l.2.8")
+    #expect(try #require(ready()) == ("l.2.8", 2))
+    for task in [first, second] { try await task.value }
+  }
+
+  /// photod may accept no connection for one list. The others come back without it after each loss of a connection.
+  @Test mutating func aListThatPhotodDoesNotAcceptIsNotAwaitedAnewForEachOtherOne() async throws {
+    inbox.reached("l.1.2", by: 0)
+    inbox.reached("l.1.2", by: 1)
+    for _ in 0..<5 { inbox.lost(2) }
+    inbox.lost(1)
+    inbox.reached("l.1.3", by: 1)
+    let change = try await put(0, "l.1.3")
+    #expect(try #require(ready()) == ("l.1.3", 1))
     try await change.value
   }
 
