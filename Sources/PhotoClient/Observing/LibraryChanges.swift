@@ -106,13 +106,13 @@ private final class Observers: Sendable {
     following = Task {
       await withTaskGroup(of: Void.self) { group in
         for (number, result) in results.enumerated() {
-          let place = ObservedPlace(inbox: inbox, number: number, isOneOfSeveral: results.count > 1)
+          let writer = InboxWriter(inbox: inbox, number: number, isOneOfSeveral: results.count > 1)
           switch result.observableList.kind {
           case .assets(let result):
-            let follower = ListFollower(result: result, place: place)
+            let follower = ListFollower(result: result, inbox: writer)
             group.addTask { await follower.follow() }
           case .collections(let result):
-            let follower = CollectionListFollower(result: result, place: place)
+            let follower = CollectionListFollower(result: result, inbox: writer)
             group.addTask { await follower.follow() }
           }
         }

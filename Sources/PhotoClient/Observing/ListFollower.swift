@@ -5,7 +5,7 @@ import PhotoModel
 /// Follows the list of one result, also while photod is restarted, until its task is cancelled.
 struct ListFollower: Sendable {
   let result: FetchResult
-  let place: ObservedPlace
+  let inbox: InboxWriter
 
   /// A call with more ids than this takes longer than a call without them that is repeated if photod needs them.
   private static let fewIDs = 10_000
@@ -19,7 +19,7 @@ struct ListFollower: Sendable {
     var reload: FetchResultChange.ReloadReason?
     /// Whether photod needs the ids of the list before, because it no longer keeps that list.
     var needsIDs = false
-    var tokens = TokenReplies(for: place)
+    var tokens = TokenReplies(for: inbox)
     var replica = FetchResultReplica()
     do {
       replica = FetchResultReplica(ids: try await result.ids, token: result.token)
@@ -33,7 +33,7 @@ struct ListFollower: Sendable {
         let sendsIDs = needsIDs || replica.ids.count <= Self.fewIDs
         needsIDs = false
         replica.dropUnfinishedList()
-        for try await observation in observations(since: replica, sendingIDs: sendsIDs, tokens.areWanted) {
+        for try await observation in observations(since: replica, sendingIDs: sendsIDs, tokens.areRequested) {
           pauses.madeProgress()
           if observation.reload == .tokenExpired, !sendsIDs {
             // With the ids, the difference is exact as long as the history reaches back.
@@ -41,7 +41,7 @@ struct ListFollower: Sendable {
             break
           }
           if let step = try take(observation, &replica, &chain, &reload) {
-            try await place.put(.assets(step), isKnown: tokens.areKnown)
+            try await inbox.put(.assets(step), isKnown: tokens.changesGiveTheToken)
           } else if observation.token == replica.token {
             tokens.reached(observation.token)
           }
@@ -55,11 +55,11 @@ struct ListFollower: Sendable {
         // This list is not photod's. Begin with the whole list.
         (replica, reload) = (FetchResultReplica(), .digestMismatch)
         let problem = PhotoLibraryError.malformedReply("the observed list differs from that of photod")
-        place.report(problem)
+        inbox.report(problem)
         do { try await pauses.wait(after: problem) } catch { return }
       } catch let error as PhotoLibraryError {
-        if tokens.areUnknown(to: error) { continue }
-        place.report(error)
+        if tokens.fallBack(after: error) { continue }
+        inbox.report(error)
         let reason: FetchResultChange.ReloadReason? =
           switch error {
           case .noSuchCollection: .collectionDeleted
@@ -71,7 +71,7 @@ struct ListFollower: Sendable {
           if !chain.current.isEmpty {
             chain.current.lineage.pages.invalidateAll()
             let step = chain.advance(to: [], token: chain.current.token, .reload(reason), origin: nil)
-            do { try await place.put(.assets(step), isKnown: false) } catch { return }
+            do { try await inbox.put(.assets(step), isKnown: false) } catch { return }
           }
         }
         do { try await pauses.wait(after: error) } catch { return }
@@ -132,19 +132,19 @@ struct ListFollower: Sendable {
 /// Follows a list of collections, also while photod is restarted, until its task is cancelled.
 struct CollectionListFollower: Sendable {
   let result: CollectionFetchResult
-  let place: ObservedPlace
+  let inbox: InboxWriter
 
   func follow() async {
     var current = result
     var pauses = ObservationPauses()
-    var tokens = TokenReplies(for: place)
+    var tokens = TokenReplies(for: inbox)
     while !Task.isCancelled {
       pauses.begin()
       do {
         // The list is short, so it comes whole after a lost connection. The change is computed here.
         var replica = CollectionListReplica()
         let request = ObserveCollectionsRequest(
-          kinds: result.query.kinds?.map(\.rawValue), unchanged: tokens.areWanted ? true : nil)
+          kinds: result.query.kinds?.map(\.rawValue), unchanged: tokens.areRequested ? true : nil)
         for try await observation in result.library.observeCollections(request) {
           pauses.madeProgress()
           switch try replica.apply(observation) {
@@ -168,21 +168,21 @@ struct CollectionListFollower: Sendable {
             continue
           }
           current = next
-          try await place.put(.collections(CollectionListStep(change: change)), isKnown: tokens.areKnown)
+          try await inbox.put(.collections(CollectionListStep(change: change)), isKnown: tokens.changesGiveTheToken)
         }
         tokens.connectionWasLost()
         try await pauses.wait(after: .connectionClosed)
       } catch is CancellationError {
         return
       } catch let error as PhotoLibraryError {
-        if tokens.areUnknown(to: error) { continue }
-        place.report(error)
+        if tokens.fallBack(after: error) { continue }
+        inbox.report(error)
         if case .notAuthorized = error, !current.isEmpty {
           let empty = CollectionFetchResult(result.query, [], token: current.token, of: result.library)
           if let change = CollectionFetchResultChange(from: current, to: empty) {
             current = empty
             do {
-              try await place.put(.collections(CollectionListStep(change: change)), isKnown: false)
+              try await inbox.put(.collections(CollectionListStep(change: change)), isKnown: false)
             } catch {
               return
             }
@@ -192,7 +192,7 @@ struct CollectionListFollower: Sendable {
       } catch {
         // The replica is out of step, and begins anew.
         let problem = PhotoLibraryError.malformedReply("\(error)")
-        place.report(problem)
+        inbox.report(problem)
         do { try await pauses.wait(after: problem) } catch { return }
       }
     }
