@@ -168,13 +168,15 @@ public final class PhotoLibrary: Sendable {
   ///   - sinceIDs: the list at `since`, for a token that the daemon no longer remembers, for example after its restart.
   ///   - objects: whether whole assets accompany the details, as long as a message stays below 512 KiB.
   ///   - reloadOnly: reports only that the list changed, not how.
+  ///   - unchanged: whether there is also an observation after commits that left the list as it was. An earlier photod throws
+  ///     ``PhotoLibraryError/invalidParameter(_:)``.
   public func observe(
     _ options: FetchOptions = FetchOptions(), since: String? = nil, sinceDigest: String? = nil,
-    sinceIDs: [AssetID]? = nil, objects: Bool = false, reloadOnly: Bool = false
+    sinceIDs: [AssetID]? = nil, objects: Bool = false, reloadOnly: Bool = false, unchanged: Bool = false
   ) -> LibraryReplies<Observation> {
     let parameters = ObserveRequest(
       options: options, since: since, sinceDigest: sinceDigest, sinceIDs: sinceIDs, objects: objects ? true : nil,
-      reloadOnly: reloadOnly ? true : nil)
+      reloadOnly: reloadOnly ? true : nil, unchanged: unchanged ? true : nil)
     return observe(parameters)
   }
 
@@ -206,8 +208,13 @@ public final class PhotoLibrary: Sendable {
   /// A reader that falls behind gets one difference from its last observation to the present list. An observation can't
   /// be continued on another connection. The list is short and comes whole, and ``CollectionListReplica`` accepts it as
   /// it is.
-  public func observeCollections(kinds: [AssetCollection.Kind]? = nil) -> LibraryReplies<CollectionObservation> {
-    observeCollections(ObserveCollectionsRequest(kinds: kinds?.map(\.rawValue)))
+  ///
+  /// - Parameter unchanged: as for ``observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:unchanged:)``.
+  public func observeCollections(
+    kinds: [AssetCollection.Kind]? = nil, unchanged: Bool = false
+  ) -> LibraryReplies<CollectionObservation> {
+    observeCollections(
+      ObserveCollectionsRequest(kinds: kinds?.map(\.rawValue), unchanged: unchanged ? true : nil))
   }
 
   func observeCollections(_ request: ObserveCollectionsRequest) -> LibraryReplies<CollectionObservation> {
