@@ -42,14 +42,15 @@ package struct CollectionListObservation {
 
   /// Sends the difference to the current list, if there is one.
   ///
-  /// - Returns: whether there was a difference.
+  /// - Returns: whether there was a reply: with a difference, or with the token only.
   package mutating func advance(_ send: Send) async throws -> Bool {
     guard let before = sent else { return false }
     let (now, change) = try await reads.run { [self] in try self.change(since: before) }
     sent = now
     guard let (observation, encoded) = change else {
-      if sendsUnchanged, now.sequence > before.sequence { try await sendUnchanged(now, send) }
-      return false
+      guard sendsUnchanged, now.sequence > before.sequence else { return false }
+      try await sendUnchanged(now, send)
+      return true
     }
     guard let encoded else {
       try await sendList(reload: .tooManyChanges, send)

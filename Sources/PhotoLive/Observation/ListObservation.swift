@@ -37,6 +37,8 @@ package struct ListObservation {
   package private(set) var checkedSequence: Int64 = 0
   /// The number of assets that came, went or changed in the last reply.
   package private(set) var lastChangeCount = 0
+  /// Whether ``advance(_:)`` sent only the token.
+  package private(set) var lastWasUnchanged = false
 
   /// Ends the tokens that were issued until now, if a client's token is ahead of the library. Returns whether it did.
   package typealias EndTokens = @Sendable (ChangeToken) async throws -> Bool
@@ -115,8 +117,11 @@ package struct ListObservation {
   }
 
   private mutating func sendAdvance(_ difference: Difference, to list: FetchedList, _ send: Send) async throws {
+    lastWasUnchanged = false
     if try await sendDifference(difference, to: list, send) { return }
-    if sendsUnchanged, list.sequence > sentSequence { try await sendUnchanged(list, send) }
+    guard sendsUnchanged, list.sequence > sentSequence else { return }
+    try await sendUnchanged(list, send)
+    lastWasUnchanged = true
   }
 
   /// Sends only the token of a list that is as it was sent.

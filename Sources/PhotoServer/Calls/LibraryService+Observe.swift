@@ -44,7 +44,10 @@ extension LibraryService {
       try await observation.advance(send)
       follow(observation, &plan, holder)
       connections.updateStream(call, reached: observation.checkedSequence)
-      if observation.lastChangeCount > Self.fewChanges { try await Task.sleep(for: Self.gatheringTime) }
+      // There may be many commits elsewhere, as in a scan. A client that only gets their tokens is not woken for each.
+      if observation.lastChangeCount > Self.fewChanges || observation.lastWasUnchanged {
+        try await Task.sleep(for: Self.gatheringTime)
+      }
     }
     try Task.checkCancellation()
     throw library.ended

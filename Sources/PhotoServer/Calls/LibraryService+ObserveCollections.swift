@@ -38,10 +38,10 @@ extension LibraryService {
     while await live.feed.next(after: observation.checkedSequence) != nil {
       // This is the same as in `observe(_:)`.
       try await call.drained()
-      let hasChanged = try await observation.advance(send)
+      let hasReplied = try await observation.advance(send)
       connections.updateStream(call, reached: observation.checkedSequence)
       // While thousands of photos are added, the counts change at most a hundred times a second.
-      if hasChanged { try await Task.sleep(for: Self.gatheringTime) }
+      if hasReplied { try await Task.sleep(for: Self.gatheringTime) }
     }
     try Task.checkCancellation()
     throw library.ended
