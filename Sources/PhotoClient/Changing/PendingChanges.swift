@@ -3,7 +3,9 @@ import PhotoModel
 import Synchronization
 
 /// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:_:)``.
-public struct PendingChanges: Sendable {
+///
+/// It can't be copied, because the placeholders of a copy would name other collections by the same ids.
+public struct PendingChanges: ~Copyable, Sendable {
   private static let lastTransaction = Atomic<Int64>(0)
 
   /// The requests as they were added. Their placeholders have the number of their transaction.
@@ -22,12 +24,12 @@ public struct PendingChanges: Sendable {
   /// Refuses negative ids that are no placeholders of this transaction. In the contract, they would name collections of it.
   func checkPlaceholders() throws(PhotoLibraryError) {
     for (index, request) in added.enumerated() {
-      var foreign: CollectionID?
+      var hasForeign = false
       _ = request.withCollectionIDs { id in
-        if id.rawValue < 0, !CollectionPlaceholder.isOf(transaction, id) { foreign = id }
+        if id.rawValue < 0, !CollectionPlaceholder.isOf(transaction, id) { hasForeign = true }
         return id
       }
-      guard foreign != nil else { continue }
+      guard hasForeign else { continue }
       throw .changeRejected(
         requestIndex: index,
         message: "the request names a placeholder of another transaction. "

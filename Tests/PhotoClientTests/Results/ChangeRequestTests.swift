@@ -117,7 +117,8 @@ struct ChangeRequestTests {
 
   @Test func theResultOfAnotherTransactionEndsTheProgram() async throws {
     await #expect(processExitsWith: .failure) {
-      var (one, other) = (PendingChanges(), PendingChanges())
+      var one = PendingChanges()
+      var other = PendingChanges()
       let placeholder = other.createFolder(title: "Travel")
       _ = one.createFolder(title: "Work")
       let result = PerformedChanges(token: "l.1.9", createdCollectionIDs: [70], transaction: one.transaction)
