@@ -1,25 +1,55 @@
 import PhotoContract
 import PhotoModel
+import Synchronization
 import Testing
 
 @testable import PhotoClient
 
 struct ReconnectionTests {
   @Test func pausesGrowUntilAnAttemptReceivesSomething() async throws {
-    var reconnection = Reconnection()
+    let clock = TestClock()
+    var reconnection = Reconnection(now: { clock.now }, sleep: { clock.sleep($0) })
+    for _ in 0..<8 {
+      reconnection.begin()
+      #expect(reconnection.isLong(madeProgress: false) == (clock.pauses.count > 4))
+      #expect(!reconnection.isLong(madeProgress: true))
+      try await reconnection.wait(madeProgress: false)
+    }
+    #expect(clock.pauses == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000])
+    try await reconnection.wait(madeProgress: true)
+    #expect(clock.pauses.last == 50 && !reconnection.isLong(madeProgress: false))
+  }
+
+  @Test func aConnectionThatLastedIsASuccess() async throws {
+    let clock = TestClock()
+    var reconnection = Reconnection(now: { clock.now }, sleep: { clock.sleep($0) })
+    for _ in 0..<6 {
+      reconnection.begin()
+      try await reconnection.wait(madeProgress: false)
+    }
     reconnection.begin()
-    let time = try await ContinuousClock().measure {
-      for _ in 0..<5 {
-        #expect(!reconnection.isLong(madeProgress: false))
-        try await reconnection.wait(madeProgress: false)
-        reconnection.begin()
+    clock.advance(by: .milliseconds(2_001))
+    #expect(!reconnection.isLong(madeProgress: false))
+    try await reconnection.wait(madeProgress: false)
+    #expect(clock.pauses.last == 50)
+  }
+
+  /// A clock that only advances when something sleeps.
+  private final class TestClock: Sendable {
+    private let state = Mutex((now: ContinuousClock.now, pauses: [Int]()))
+
+    var now: ContinuousClock.Instant { state.withLock { $0.now } }
+    /// In milliseconds.
+    var pauses: [Int] { state.withLock { $0.pauses } }
+
+    func advance(by duration: Duration) { state.withLock { $0.now += duration } }
+
+    func sleep(_ duration: Duration) {
+      state.withLock {
+        $0.now += duration
+        $0.pauses.append(Int(duration / .milliseconds(1)))
       }
     }
-    // 50, 100, 200, 400 and 800 ms. The next pause would be longer than a second.
-    #expect(time >= .milliseconds(1_550))
-    #expect(reconnection.isLong(madeProgress: false) && !reconnection.isLong(madeProgress: true))
-    try await reconnection.wait(madeProgress: true)
-    #expect(!reconnection.isLong(madeProgress: false))
   }
 
   @Test func onlyErrorsThatMayPassByThemselvesAreOutages() {

@@ -5,9 +5,20 @@ package struct Reconnection: Sendable {
   package static let longestPause = Duration.seconds(2)
 
   private var pause = Duration.milliseconds(50)
-  private var attempt = ContinuousClock.now
+  private var attempt: ContinuousClock.Instant
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private let sleep: @Sendable (Duration) async throws -> Void
 
-  package init() {}
+  /// - Parameters:
+  ///   - now: the time. Tests have a clock of their own.
+  ///   - sleep: waits by that clock.
+  package init(
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    (self.now, self.sleep) = (now, sleep)
+    attempt = now()
+  }
 
   /// Whether photod stops, died, or does not run. After any other error, another attempt would fail in the same way.
   package static func isOutage(_ error: PhotoLibraryError) -> Bool {
@@ -23,7 +34,7 @@ package struct Reconnection: Sendable {
   package func isLong(madeProgress: Bool) -> Bool { !isNew(madeProgress) && pause > .seconds(1) }
 
   /// Notes the time at which an attempt begins.
-  package mutating func begin() { attempt = .now }
+  package mutating func begin() { attempt = now() }
 
   /// Waits before the next attempt.
   ///
@@ -32,11 +43,11 @@ package struct Reconnection: Sendable {
   /// - Throws: `CancellationError`.
   package mutating func wait(madeProgress: Bool) async throws {
     if isNew(madeProgress) { pause = .milliseconds(50) }
-    try await Task.sleep(for: pause)
+    try await sleep(pause)
     pause = min(pause * 2, Self.longestPause)
   }
 
-  private func isNew(_ madeProgress: Bool) -> Bool { madeProgress || .now - attempt > Self.longestPause }
+  private func isNew(_ madeProgress: Bool) -> Bool { madeProgress || now() - attempt > Self.longestPause }
 }
 
 extension PhotoLibrary {
