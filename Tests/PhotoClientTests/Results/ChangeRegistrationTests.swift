@@ -88,7 +88,7 @@ import Varlink
       let library = daemon.library()
       let result = try await library.fetchAssets()
       list.change(to: [1, 2])
-      for round in 0..<10_000 {
+      for round in 0..<500 {
         let calls = FirstCall()
         let registration = library.makeRegistration(for: [result]) { _ in calls.note() }
         if round % 100 == 0 { try await Task.sleep(for: .milliseconds(3)) } else { await Task.yield() }
@@ -108,8 +108,8 @@ import Varlink
       let result = try await daemon.library().fetchAssets()
       list.change(to: [1, 2])
       let calls = FirstCall()
-      let released = daemon.library().makeRegistration(for: [result]) { _ in calls.note() }
-      withExtendedLifetime(released) {}
+      let waiting = daemon.library().makeRegistration(for: [result]) { _ in calls.note() }
+      do { _ = daemon.library().makeRegistration(for: [result]) { _ in calls.note() } }
       let ended = daemon.library().makeRegistration(for: [result]) { _ in calls.note() }
       await ended.unregister()
       ended.begin()
@@ -118,6 +118,7 @@ import Varlink
       #expect(await witness.next()?.token == "l.1.2")
       for _ in 0..<1_000 { await Task.yield() }
       #expect(!calls.wasEarly && daemon.calls.count { $0 == "Observe" } == 1)
+      withExtendedLifetime(waiting) {}
     }
   }
 
