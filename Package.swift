@@ -305,6 +305,7 @@ let package = Package(
 
 // The examples: `PHOTOD_EXAMPLES=1 swift run NAME`. Tests run them, and the build of all tests has PHOTOD_BENCHMARKS.
 if Context.environment["PHOTOD_EXAMPLES"] != nil || Context.environment["PHOTOD_BENCHMARKS"] != nil {
+  package.targets.first { $0.name == "TestTools" }?.swiftSettings = [.define("PHOTOD_EXAMPLES")]
   package.targets += [
     .executableTarget(name: "AlbumListExample", dependencies: ["PhotoClient"], path: "Examples/AlbumList"),
     .executableTarget(name: "GalleryExample", dependencies: ["PhotoClient"], path: "Examples/Gallery"),
