@@ -24,8 +24,10 @@ import Varlink
 
     func send(_ results: ImageResult...) { self.results.continuation.yield(results) }
 
-    /// - Parameter ended: ends the first session at once when the first request has come.
-    func answers(endingFirst: Bool = false) -> [String: ScriptedDaemon.Answer] {
+    /// - Parameters:
+    ///   - endingFirst: ends the first session when the first request has come.
+    ///   - results: the results that the first session sends before it ends.
+    func answers(endingFirst: Bool = false, after results: [ImageResult] = []) -> [String: ScriptedDaemon.Answer] {
       [
         "OpenSession": { call in
           let number = self.state.withLock { state in
@@ -35,6 +37,7 @@ import Varlink
           try await call.replyContinuing(OpenSessionReply(session: "s\(number)", results: []))
           if endingFirst, number == 1 {
             try await eventually("a request has come") { self.state.withLock { !$0.requests.isEmpty } }
+            try await call.replyContinuing(OpenSessionReply(session: "s1", results: results))
             throw VarlinkError("org.photod.images.LibraryUnavailable", MessageError(message: "photod is stopping."))
           }
           for await results in self.results.stream {
@@ -195,6 +198,22 @@ import Varlink
       try await eventually("the set is repeated") {
         sessions.state.withLock { $0.caching.last?.session == "s2" && Set($0.caching.last?.assetIDs ?? []) == [1, 2] }
       }
+    }
+  }
+
+  /// Both sessions make the degraded picture, and the app gets it once.
+  @Test func aDegradedPictureComesOnceAlsoFromAnotherSession() async throws {
+    let sessions = Sessions()
+    let small = result(1, isFinal: false, text: "small")
+    try await ScriptedDaemon.with(sessions.answers(endingFirst: true, after: [small])) { daemon in
+      let images = ImageManager(of: daemon.library())
+      let results = images.requestImage(for: 7, targetSize: size)
+      #expect(try await sessions.waitForRequests(2).map(\.id) == [1, 1])
+      sessions.send(small)
+      sessions.send(result(1, text: "large"))
+      var shown: [Bool] = []
+      for try await image in results { shown.append(image.isFinal) }
+      #expect(shown == [false, true])
     }
   }
 
