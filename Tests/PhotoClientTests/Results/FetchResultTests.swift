@@ -130,14 +130,30 @@ import Varlink
     }
   }
 
+  /// The last position is the last one of its page, so the page after it is only prefetched.
+  @Test func aRangeOfWholePagesLoadsNoFurtherPage() async throws {
+    let list = ScriptedList(Array(1...1_000))
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      #expect(try await result.objects(at: 0..<300).count == 300)
+      let pages = result.lineage.pages
+      try await eventually("the next page is prefetched") { pages.queuedCount == 0 && pages.keptCount >= 400 }
+      _ = try await result[950]
+      #expect(Set(list.batches.flatMap(\.self)) == Set(Array(1...400) + Array(901...1_000)))
+    }
+  }
+
   @Test func loadedAssetsAreBounded() async throws {
     let ids = Array(AssetID(1)...20_000)
-    try await ScriptedDaemon.with(ScriptedList(ids).answers) { daemon in
+    let list = ScriptedList(ids)
+    try await ScriptedDaemon.with(list.answers) { daemon in
       let result = try await daemon.library().fetchAssets()
       for index in stride(from: 0, to: result.count, by: 50) {
         #expect(try await result[index]?.id == ids[index])
         #expect(result.lineage.pages.keptCount <= AssetPages.capacity)
       }
+      // Those that were used last are kept, so no page was loaded twice.
+      #expect(list.batches.flatMap(\.self).count == ids.count)
       var count = 0
       for try await (index, asset) in result.enumerate(in: 1_000..<9_999) {
         #expect(asset.id == ids[index])
