@@ -47,8 +47,9 @@ help:
 	echo 'make bench                run the measurements'
 	echo 'make docs                 build the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
-	echo 'make deb [RELEASE=DIR]    make a Debian package, with the programs of DIR if it is given'
-	echo 'make check-deb            make the Debian package, and test it'
+	echo 'make deb [RELEASE=DIR]    make the Debian packages photod, photod-images and photod-videos,'
+	echo '                          with the programs of DIR if it is given'
+	echo 'make check-deb            make the Debian packages, and test them'
 
 deps:
 	Scripts/deps
