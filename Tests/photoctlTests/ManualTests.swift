@@ -31,12 +31,12 @@ struct ManualTests {
   }
 
   /// Makes the pages from the description that a program prints about itself.
-  private func withPages(_ body: (URL) throws -> Void) throws {
+  private func withPages(of description: String = Photoctl._dumpHelp(), _ body: (URL) throws -> Void) throws {
     let python = try #require(Self.tool("python3"))
     let folder = FileManager.default.temporaryDirectory.appending(path: "photoctl-manual-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let program = folder.appending(path: "photoctl")
-    try Data(Photoctl._dumpHelp().utf8).write(to: folder.appending(path: "photoctl.json"))
+    try Data(description.utf8).write(to: folder.appending(path: "photoctl.json"))
     try Data("#!/bin/sh\n[ \"$1\" = --version ] && echo 'photoctl 0' || cat \"$0.json\"\n".utf8).write(to: program)
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
     let pages = folder.appending(path: "pages")
@@ -60,6 +60,46 @@ struct ManualTests {
       for name in ["photoctl", "photoctl-query", "photoctl-favorite"] {
         try expectSnapshot(String(contentsOf: pages.appending(path: "\(name).1"), encoding: .utf8), "\(name).1")
       }
+    }
+  }
+
+  /// A heading may name an option. Words, sentences and lists of one block must not run together.
+  @Test(.enabled(if: tool("python3") != nil, "python3 is not installed"))
+  func blocksKeepTheirParagraphsAndLists() throws {
+    let description = #"""
+      {"command": {"commandName": "any", "abstract": "Does it.", "discussion":
+      "It does it.\n\nFIELDS OF --clear\n  title rating\n  place\n\n  All are texts.\n  IN      one of\n          these\n  LIKE    a pattern\n  No more.\n\n    key = 1\n      # one\n\nEXAMPLES\n  any  1\n\n  any  2"}}
+      """#
+    try withPages(of: description) { pages in
+      let page = try String(contentsOf: pages.appending(path: "any.1"), encoding: .utf8)
+      #expect(
+        page.contains(
+          #"""
+          .Ss Fields of \-\-clear
+          title rating place
+          .Pp
+          All are texts.
+          .Pp
+          .Bl -tag -width Ds -compact
+          .It IN
+          one of these
+          .It LIKE
+          a pattern
+          .El
+          .Pp
+          No more.
+          .Bd -literal -offset 3n
+          key = 1
+            # one
+          .Ed
+          .Sh EXAMPLES
+          .Bd -literal -offset 3n
+          any  1
+
+          any  2
+          .Ed
+
+          """#), "\(page)")
     }
   }
 
