@@ -25,6 +25,7 @@ struct Photoctl: AsyncParsableCommand {
       ENVIRONMENT
         PHOTOD_SOCKET      the socket, if --socket is not given
         XDG_RUNTIME_DIR    the folder of the socket, if neither is given
+        PHOTOD_EXTRACT     the program photod-extract for `photoctl debug extract`
         XDG_STATE_HOME     the folder of the tokens of `photoctl watch --exec`
         NO_COLOR           turns colours off if it is not empty; --color overrides it
         CLICOLOR_FORCE     turns colours on without a terminal if it is not 0
@@ -135,7 +136,7 @@ struct Photoctl: AsyncParsableCommand {
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The socket of photod (default: $XDG_RUNTIME_DIR/photod/photod.sock).", valueName: "path"),
+      "The socket of photod (default: $PHOTOD_SOCKET, else $XDG_RUNTIME_DIR/photod/photod.sock).", valueName: "path"),
     completion: .file())
   var socket: String?
 

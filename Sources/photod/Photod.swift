@@ -76,23 +76,24 @@ struct PhotodArguments: ParsableCommand {
       An option overrides the configuration file, which overrides the default.
 
       CONFIGURATION
-        roots = ["~/Pictures"]         # folders to index; default: your pictures
-                                       # folder
-        ignore = ["Exports", "*.gif"]  # files and folders to ignore, see below
-        removal-grace-seconds = 600    # how long photos are kept if a scan misses
-                                       # many of them at once; 0: not at all
-        log-level = "info"             # trace debug info notice warning error
-                                       # critical
-        image-cache-size = "2 GiB"     # how large the kept pictures may be
-        share-thumbnails = false       # whether file managers get thumbnails of
-                                       # the pictures that photod makes
-        catalog = "/path/catalog.sqlite"
-        socket = "/path/photod.sock"
-        [poll-interval-seconds]        # for roots whose changes photod must poll,
-        "/mnt/nas/photos" = 300        # such as shares; default: some seconds
         An unknown key or a wrong type is an error. `photod --check-config` prints
         the configuration, where each value comes from, and the error if there is
         one. It ends with the exit code of a start.
+
+          roots = ["~/Pictures"]         # folders to index; default: your pictures
+                                         # folder
+          ignore = ["Exports", "*.gif"]  # files and folders to ignore, see below
+          removal-grace-seconds = 600    # how long photos are kept if a scan misses
+                                         # many of them at once; 0: not at all
+          log-level = "info"             # trace debug info notice warning error
+                                         # critical
+          image-cache-size = "2 GiB"     # how large the kept pictures may be
+          share-thumbnails = false       # whether file managers get thumbnails of
+                                         # the pictures that photod makes
+          catalog = "/path/catalog.sqlite"
+          socket = "/path/photod.sock"
+          [poll-interval-seconds]        # for roots whose changes photod must poll,
+          "/mnt/nas/photos" = 300        # such as shares; default: some seconds
 
       IGNORED FILES AND FOLDERS
         Patterns are those of a .gitignore file. They match bytes, and case counts.
@@ -110,6 +111,9 @@ struct PhotodArguments: ParsableCommand {
         programs (the files *.sync-conflict-* and *(*conflicted copy*)*), and what
         photo applications keep (*.photoslibrary/, *.lrdata/, *.lrcat-data, *.lrcat,
         *.lrcat.lock). A folder that is a root is indexed, whatever its name.
+
+        photod indexes photos and videos only. It does not read XMP files beside
+        photos (sidecars). A RAW file and its JPEG are two photos.
 
       FILES
         $XDG_CONFIG_HOME/photod/config.toml    configuration (~/.config)
@@ -136,6 +140,10 @@ struct PhotodArguments: ParsableCommand {
         HOME, XDG_CONFIG_HOME, XDG_DATA_HOME   the folders of the files above
         XDG_STATE_HOME, XDG_CACHE_HOME         more of these folders
         XDG_RUNTIME_DIR                        the folder of the socket
+        PHOTOD_WATCH, PHOTOD_EXTRACT           paths of the helper programs, if they
+                                               are neither beside photod nor in
+                                               ../libexec/photod
+        PHOTOD_IMAGE, PHOTOD_VIDEO             more of these paths
         LISTEN_FDS, NOTIFY_SOCKET              set by systemd
         WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
 
