@@ -32,34 +32,51 @@ struct QueryCommand: AsyncParsableCommand {
         paths0  the same paths, each ended by NUL, as for `xargs -0`
 
       FIELDS
-        --fields chooses the fields of table, jsonl, json, csv and tsv:
-        id mediaType mediaSubtypes creationDate creationDateSource modificationDate
-        addedDate pixelWidth pixelHeight orientation durationSeconds title caption
-        keywords rating isFavorite isHidden isTrashed burstIdentifier available
-        revision; camera.make .model .lens .exposureSeconds .fNumber .iso
-        .focalLengthMillimeters .flashFired;
-        location.latitude .longitude .altitude; and for the first file filename
-        path byteCount contentType. Several keywords are joined by ';'.
+        --fields chooses the fields of table, jsonl, json, csv and tsv. A table, csv
+        and tsv join several keywords by ';'.
+
+        asset     id mediaType mediaSubtypes creationDate creationDateSource
+                  modificationDate addedDate pixelWidth pixelHeight orientation
+                  durationSeconds title caption keywords rating isFavorite isHidden
+                  isTrashed burstIdentifier available revision
+        camera    camera.make camera.model camera.lens camera.exposureSeconds
+                  camera.fNumber camera.iso camera.focalLengthMillimeters
+                  camera.flashFired
+        place     location.latitude location.longitude location.altitude
+        file      filename path byteCount contentType
 
       PREDICATES
-        KEY OPERATOR VALUE, joined by AND, OR, NOT and parentheses. Operators are
-        == != < <= > >= IN {a, b} BETWEEN {a, b}, and for texts CONTAINS BEGINSWITH
-        ENDSWITH LIKE (* and ?) MATCHES (a regular expression). [c] after an
-        operator ignores case, [d] accents. Values are 'text', numbers, true, false,
-        nil for an absent value, and dates. '2024', '2024-07' and '2024-07-21T10:00'
-        are in the photo's own local time, and '2024-07-21T10:00Z' is an instant.
-        Keys are the fields, and resources.path .filename .byteCount .contentType.
-        keywords, mediaSubtypes and resources are lists, and need ANY, ALL or NONE:
-        ANY keywords == 'sea', NONE mediaSubtypes == 'screenshot'. A place is within
-        5 kilometres of another if location NEAR {52.52, 13.405, 5}.
+        A predicate is KEY OPERATOR VALUE, such as camera.iso > 3200. AND, OR, NOT
+        and parentheses join several. Keys are the fields, except revision, and
+        keywords.@count, the number of keywords. Values are 'text', numbers, true,
+        false, nil for an absent value, and dates.
+
+        == != < <= > >=          compare two values
+        IN {a, b}                is one of these values
+        BETWEEN {a, b}           is a, b, or between them
+        CONTAINS                 a text contains this text
+        BEGINSWITH, ENDSWITH     a text begins or ends with this text
+        LIKE                     a text is like a pattern with * and ?
+        MATCHES                  a text matches a regular expression
+        NEAR {52.52, 13.405, 5}  location is within 5 kilometres of this place
+        ANY, ALL, NONE           before keywords and mediaSubtypes, which are lists:
+                                 NONE mediaSubtypes == 'screenshot'
+
+        After an operator for texts, [c] ignores case, [d] accents, and [cd] both.
+        The dates '2024', '2024-07' and '2024-07-21T10:00' are in the photo's own
+        local time, and '2024-07-21T10:00Z' is an instant.
 
       SUBTYPES
         livePhoto panorama hdr screenshot raw animated motionPhoto burst depth
 
+        A livePhoto has its film in a file of its own, and a motionPhoto in the
+        same file. The album Live Photos has both.
+
       SORT KEYS
         creationDate modificationDate addedDate filename byteCount pixelWidth
         pixelHeight durationSeconds rating title mediaType isFavorite albumOrder id
-        creationDate sorts by the instant.
+
+        creationDate sorts by the instant, not by the clock at the photo's place.
 
       EXAMPLES
         photoctl query --taken 2024-07 --camera 'X-T5'
@@ -71,7 +88,7 @@ struct QueryCommand: AsyncParsableCommand {
         photoctl query --near 52.52,13.405,5 --subtype livePhoto
         photoctl query --type video --sort durationSeconds:desc --limit 5
         photoctl query --where "camera.iso > 3200 AND location.latitude != nil"
-        photoctl query --where "title LIKE[cd] '*ete*' AND resources.@count > 1"
+        photoctl query --where "title LIKE[cd] '*ete*' AND keywords.@count > 1"
         photoctl query --fields filename,creationDate,camera.model --format csv
         photoctl query --format paths0 --favorite | xargs -0 cp -t /media/stick
         photoctl query --count
