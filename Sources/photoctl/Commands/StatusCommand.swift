@@ -31,6 +31,9 @@ struct StatusCommand: AsyncParsableCommand {
       can't be parsed; failing: the disk fails; unreadable: it can't be opened), the reason and the path. The remedies \
       are below the table. With --format jsonl, a line is an UnreadableFile of org.photod.manage.
 
+      'connections' counts the connected programs, with photoctl itself, and 'observers' the lists that they observe. \
+      `photoctl watch` without a query follows the history, and observes no list.
+
       --wait also waits for photod to start. If the time of --timeout is over, it exits with 75, or with 69 if photod \
       does not run.
 

@@ -11,7 +11,7 @@ struct AlbumsListCommand: AsyncParsableCommand {
       that contain one asset.
 
       COUNT is the number of assets in the album itself. TOTAL also has the assets of all folders below a folder. For \
-      any other album, both are the same. Hidden assets are not counted.
+      any other album, both are the same. Hidden assets are counted only in the album Hidden.
 
       With --watch, it continues until Ctrl-C, and prints the albums that are added (+), changed (~), removed (-) or \
       moved (>), with their counts. With --format jsonl or json, a line is then a reply of ObserveCollections of \

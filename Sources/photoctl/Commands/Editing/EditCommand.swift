@@ -9,13 +9,13 @@ struct EditCommand: AsyncParsableCommand {
     abstract: "Edits the title, caption, keywords, rating, date or place of assets.",
     discussion: """
       The edits are kept in the library, beside the values of the files. The photo files are not changed, and a program that \
-      writes to a file later changes no edit. --clear brings back the values of the file.
+      writes to a file later changes no edit. --clear title brings back the title of the file, and --clear title,rating also its rating.
 
       An empty title or caption means that the asset has none, even if its file has one. A keyword with a minus is \
       removed: --keyword=-sea. --location none removes the place.
 
-      --date takes a date with a time, such as 2024-07-21T10:00:00, which is the time at the photo's place. An offset \
-      such as +02:00 may follow. --shift corrects a camera whose clock was wrong: it adds a time such as 1h30m, 90s or \
+      --date takes a date, or a date with a time, such as 2024-07-21T10:00:00. That is the time at the photo's place, \
+      and without a time it is the midnight at which this day begins. An offset such as +02:00 may follow. --shift corrects a camera whose clock was wrong: it adds a time such as 1h30m, 90s or \
       -2d to the date of each asset.
 
       --where, --text, --album, --under and --taken choose all visible assets that match each of them, and with \

@@ -8,7 +8,7 @@ struct UndoCommand: AsyncParsableCommand {
     abstract: "Undoes the last change of albums, favorites or edits.",
     discussion: """
       Without a number, it undoes the last change that photoctl made. --list shows the last changes of all programs, \
-      with their numbers. photod keeps up to 100 changes until it ends.
+      with their numbers, and nothing if there is none. photod keeps up to 100 changes until it ends.
 
       The change is undone as a whole. photod undoes nothing if one of the photos or albums was changed again since. \
       The message names it. A change with more than 20,000 edits and places of photos in albums can't be undone. The \

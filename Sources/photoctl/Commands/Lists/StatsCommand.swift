@@ -24,7 +24,7 @@ struct StatsCommand: AsyncParsableCommand {
         iso aperture             the ISO speed, and the f-number
         focal-length             in millimetres
         type subtype format      for example image, screenshot, image/jpeg
-        rating keyword
+        rating keyword           0 to 5, and each keyword
         folder album             by path, and by title; an asset may be in
                                  several albums, and have several keywords
 

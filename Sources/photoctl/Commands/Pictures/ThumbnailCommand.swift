@@ -13,7 +13,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
       or ID.png if it has transparency. If there is such a file, the command fails for this asset and keeps the file, \
       unless --overwrite is given. A copy appears whole, and replaces the old file at once.
 
-      If there is no picture of an asset, its error is printed at the end, and the others are made nevertheless. With \
+      If there is no picture of an asset, its error is printed at the end, and the others are made nevertheless. OpenEXR \
+      files and some AVIF sequences have none, and videos only if photod-video is installed. With \
       --format json, each result is an object with `id`, `path`, `width`, `height`, `byteCount`, `contentType`, \
       `isDegraded` and `revision`, or with `id`, `failure` and `message`. isDegraded: the drive is offline, and only a \
       smaller picture is kept.
