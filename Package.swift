@@ -51,7 +51,7 @@ let package = Package(
         .embedInCode("v013-duplicates.sql"),
         .embedInCode("v014-user-smart-albums.sql"),
         .embedInCode("v015-placements.sql"), .embedInCode("v016-readers.sql"),
-        .embedInCode("v017-reader-version.sql"), .embedInCode("v018-content-changes.sql"),
+        .embedInCode("v017-reader-version.sql"), .embedInCode("v018-content-versions.sql"),
       ]),
     .target(
       name: "Varlink",

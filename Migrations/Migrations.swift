@@ -28,7 +28,7 @@ package enum Migrations {
     Step(
       name: "v017-reader-version", sql: String(decoding: PackageResources.v017_reader_version_sql, as: UTF8.self)),
     Step(
-      name: "v018-content-changes",
-      sql: String(decoding: PackageResources.v018_content_changes_sql, as: UTF8.self)),
+      name: "v018-content-versions",
+      sql: String(decoding: PackageResources.v018_content_versions_sql, as: UTF8.self)),
   ]
 }

@@ -112,7 +112,8 @@ import Testing
     let back = try row("beach.jpg", modified: "2024-01-01T00:00:00Z")
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       let tombstone = try #require(try writer.tombstone(of: id))
-      try writer.restore(tombstone, content: content(), file: back, path: Array("/photos/beach.jpg".utf8))
+      try writer.restore(
+        tombstone, content: content(), file: back, hasNewBytes: false, path: Array("/photos/beach.jpg".utf8))
     }
     try expect(id, .filename, "2023-09-20T12:00:00")
   }

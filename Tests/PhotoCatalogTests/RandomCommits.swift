@@ -155,7 +155,7 @@ struct RandomCommits {
     let row = FileRow(
       assetID: 0, directoryID: try directory(writer), name: name(), byteCount: 1, modificationTime: 1, changeTime: 1,
       inode: 1, birthTime: 1, readTime: 1)
-    try writer.restore(tombstone, content: content(), file: row, path: try path(of: row, writer))
+    try writer.restore(tombstone, content: content(), file: row, hasNewBytes: false, path: try path(of: row, writer))
     live.append(id)
   }
 
@@ -166,7 +166,7 @@ struct RandomCommits {
     try writer.removeWithTombstone(
       row, directoryPath: Array(path.prefix(path.count - row.name.count)), date: .init(microseconds: 1))
     guard let tombstone = try writer.tombstone(of: id) else { return }
-    try writer.restore(tombstone, content: content(), file: row, path: path)
+    try writer.restore(tombstone, content: content(), file: row, hasNewBytes: false, path: path)
   }
 
   /// Deletes an asset, and moves another one to its file.

@@ -62,7 +62,9 @@ import Testing
     #expect(try like(other).isEmpty)
     #expect(try reader.read { try $0.lastingTombstones(path: Array("/p/a.jpg".utf8)) }.isEmpty)
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
-      try writer.restore(tombstone, content: content, file: row("b.jpg", in: directory), path: Array("/p/b.jpg".utf8))
+      try writer.restore(
+        tombstone, content: content, file: row("b.jpg", in: directory), hasNewBytes: false, path: Array("/p/b.jpg".utf8)
+      )
     }
     let asset = try #require(try fixture.catalog.read { try $0.assets([id]).assets.first })
     #expect(asset.isFavorite && asset.isHidden && asset.addedDate.microseconds == 111 && asset.keywords == ["sea"])
@@ -91,7 +93,9 @@ import Testing
         return try #require(try writer.tombstone(of: id))
       }
       return try fixture.catalog.write { (writer: CatalogWriter) throws -> (unsampled: Int, unhashed: Int) in
-        try writer.restore(tombstone, content: content, file: row(name, in: directory), path: Array("/p/\(name)".utf8))
+        try writer.restore(
+          tombstone, content: content, file: row(name, in: directory), hasNewBytes: false,
+          path: Array("/p/\(name)".utf8))
         return try writer.proofCounts()
       }
     }
@@ -117,7 +121,9 @@ import Testing
     try fixture.catalog.write { (writer: CatalogWriter) throws -> Void in
       let tombstone = try #require(try writer.lastingTombstones(path: [47, 112, 47, 255]).first)
       #expect(tombstone.volumeID == nil && tombstone.byteCount == nil && tombstone.marks == ContentMarks())
-      try writer.restore(tombstone, content: content, file: row("c.jpg", in: directory), path: Array("/p/c.jpg".utf8))
+      try writer.restore(
+        tombstone, content: content, file: row("c.jpg", in: directory), hasNewBytes: false, path: Array("/p/c.jpg".utf8)
+      )
       #expect(
         try writer.insertAsset(content, file: row("d.jpg", in: directory), addedDate: .init(microseconds: 1)) == 502)
     }

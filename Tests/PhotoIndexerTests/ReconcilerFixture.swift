@@ -74,6 +74,7 @@ final class ReconcilerFixture {
         "CREATE INDEX resource_hashed ON resource (fingerprint, byte_count, hash, sample) "
           + "WHERE hash IS NOT NULL AND proof_state IN (2, -2)",
         "ALTER TABLE tombstone_album ADD COLUMN placed INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE tombstone ADD COLUMN content_version INTEGER NOT NULL DEFAULT 0",
       ]
     }
 

@@ -14,16 +14,19 @@ struct AssetInsertions {
     let row: FileRow
     let created: CreationDate
     let addedDate: WallTime
-    /// The asset had this id before.
-    let isBack: Bool
+    /// The version of the content of an asset that had this id before; nil for a new asset.
+    let formerVersion: Int64?
 
-    init(id: AssetID, content: AssetContent, row: FileRow, created: CreationDate, addedDate: WallTime, isBack: Bool) {
+    init(
+      id: AssetID, content: AssetContent, row: FileRow, created: CreationDate, addedDate: WallTime,
+      formerVersion: Int64?
+    ) {
       self.id = id
       self.content = content
       self.row = row
       self.created = created
       self.addedDate = addedDate
-      self.isBack = isBack
+      self.formerVersion = formerVersion
     }
   }
 
@@ -35,18 +38,19 @@ struct AssetInsertions {
   /// The largest id that was assigned; nil before the first.
   private var lastID: AssetID?
 
-  /// - Parameter formerID: the former id of an asset that comes back; nil for a new one.
+  /// - Parameter former: the former id of an asset that comes back, and the version of its content; nil for a new asset.
   /// - Returns: the id of the asset.
   mutating func add(
-    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: WallTime, formerID: AssetID? = nil,
-    to database: Database
+    _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: WallTime,
+    former: (id: AssetID, contentVersion: Int64)? = nil, to database: Database
   ) throws -> AssetID {
     let last = try lastID ?? Self.lastID(database)
-    let id = formerID ?? last.advanced(by: 1)
+    let id = former?.id ?? last.advanced(by: 1)
     lastID = max(last, id)
     pending.append(
       Insertion(
-        id: id, content: content, row: row, created: created, addedDate: addedDate, isBack: formerID != nil))
+        id: id, content: content, row: row, created: created, addedDate: addedDate,
+        formerVersion: former?.contentVersion))
     if pending.count == Self.sizes[0] { try flush(into: database) }
     return id
   }
@@ -143,7 +147,9 @@ struct AssetInsertions {
     try resource.run()
     for insertion in rows {
       try KeywordRows.insert(insertion.content.keywords, of: insertion.id, in: database)
-      if insertion.isBack { try wantSample(of: insertion.row, database) }
+      guard let version = insertion.formerVersion else { continue }
+      try wantSample(of: insertion.row, database)
+      if version != 0 || insertion.row.isInDoubt { try keep(version, of: insertion.row, database) }
     }
   }
 }
@@ -157,6 +163,19 @@ extension AssetInsertions {
     want.bind(1, row.directoryID)
     want.bind(2, text: row.name)
     try want.run()
+  }
+}
+
+extension AssetInsertions {
+  /// Writes what the statement of new files leaves out, because their columns have the default values.
+  private static func keep(_ contentVersion: Int64, of row: FileRow, _ database: Database) throws {
+    let update = try RawStatement(
+      database, "UPDATE resource SET content_version = ?, is_in_doubt = ? WHERE directory_id = ? AND name = ?")
+    update.bind(1, contentVersion)
+    update.bind(2, row.isInDoubt)
+    update.bind(3, row.directoryID)
+    update.bind(4, text: row.name)
+    try update.run()
   }
 }
 

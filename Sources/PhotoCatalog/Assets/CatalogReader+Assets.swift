@@ -74,7 +74,7 @@ private struct AssetRows {
     asset = try RawStatement(database, AssetColumns.select + " WHERE asset.id = ?")
     companions = try RawStatement(
       database,
-      "SELECT directory_id, name, kind, content_type, byte_count, modification_time, fingerprint, content_changes "
+      "SELECT directory_id, name, kind, content_type, byte_count, modification_time, fingerprint, content_version "
         + "FROM resource WHERE asset_id = ? AND position > 0 ORDER BY position, directory_id, name")
     keywords = try RawStatement(
       database,
@@ -112,7 +112,7 @@ private enum AssetColumns {
     pixel_width, pixel_height, orientation, duration, latitude, longitude, altitude, camera_make, camera_model, \
     camera_lens, exposure, f_number, iso, focal_length, flash_fired, title, caption, rating, burst_identifier, \
     is_favorite, is_hidden, is_trashed, asset.directory_id, asset.name, asset.byte_count, asset.content_type, \
-    resource.kind, resource.byte_count, resource.modification_time, resource.fingerprint, resource.content_changes \
+    resource.kind, resource.byte_count, resource.modification_time, resource.fingerprint, resource.content_version \
     FROM asset LEFT JOIN resource ON resource.directory_id = asset.directory_id AND resource.name = asset.name
     """
 

@@ -98,12 +98,14 @@ package final class CatalogWriter {
     try newAssetCollections.smartAlbums(connection).filter { $0.requirements == requirements }.map(\.id)
   }
 
-  /// Adds an asset with its former id, without recording it (see ``restore(_:content:file:path:)``).
+  /// Adds an asset with its former id, without recording it (see ``restore(_:content:file:hasNewBytes:path:)``).
   func insertFormerAsset(
-    _ id: AssetID, _ content: AssetContent, file row: FileRow, created: CreationDate, addedDate: WallTime
+    _ id: AssetID, _ content: AssetContent, file row: FileRow, contentVersion: Int64, created: CreationDate,
+    addedDate: WallTime
   ) throws {
     try keepingWords(of: id) {
-      _ = try insertions.add(content, row, created: created, addedDate: addedDate, formerID: id, to: connection)
+      _ = try insertions.add(
+        content, row, created: created, addedDate: addedDate, former: (id, contentVersion), to: connection)
     }
   }
 

@@ -16,7 +16,7 @@ extension CatalogWriter: FileLookups {}
 extension FileLookups {
   static var fileColumns: String {
     "asset_id, directory_id, name, byte_count, modification_time, change_time, inode, birth_time, read_time, "
-      + "fingerprint, sample, hash, reader_version"
+      + "fingerprint, sample, hash, reader_version, is_in_doubt"
   }
 
   func file(_ select: RawStatement) -> FileRow {
@@ -24,7 +24,7 @@ extension FileLookups {
       assetID: select.assetID(0), directoryID: select.directoryID(1), name: select.bytes(2), byteCount: select.int64(3),
       modificationTime: select.time(4), changeTime: select.time(5), inode: UInt64(bitPattern: select.int64(6)),
       birthTime: select.time(7), readTime: select.time(8),
-      marks: select.marks(9), readerVersion: select.int64(12))
+      marks: select.marks(9), readerVersion: select.int64(12), isInDoubt: select.bool(13))
   }
 
   /// The files directly in a directory, in the order of their names' bytes, which is that of the primary key.
@@ -48,13 +48,21 @@ extension FileLookups {
     return try select.firstRow { file(select) }
   }
 
+  /// The version of a file's content (see ``ContentVersion``).
+  package func contentVersion(of row: FileRow) throws -> Int64 {
+    let select = try RawStatement(database, "SELECT content_version FROM resource WHERE directory_id = ? AND name = ?")
+    select.bind(1, row.directoryID)
+    select.bind(2, text: row.name)
+    return try select.firstRow { select.int64(0) } ?? 0
+  }
+
   /// The first file of an asset.
   package func file(ofAsset id: AssetID) throws -> FileRow? {
     let select = try RawStatement(
       database,
       """
       SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version
+        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version, r.is_in_doubt
       FROM asset a JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
       """)
     select.bind(1, id)
@@ -107,13 +115,13 @@ extension FileLookups {
       database,
       """
       SELECT r.asset_id, r.directory_id, r.name, r.byte_count, r.modification_time, r.change_time, r.inode, r.birth_time,
-        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version, a.added_date
+        r.read_time, r.fingerprint, r.sample, r.hash, r.reader_version, r.is_in_doubt, a.added_date
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name ORDER BY a.id DESC LIMIT ?
       """)
     select.bind(1, limit)
     while try select.step() {
-      guard select.int64(13) >= date.microseconds else { break }
-      if !select.isNull(9) { body(file(select), select.date(13)) }
+      guard select.int64(14) >= date.microseconds else { break }
+      if !select.isNull(9) { body(file(select), select.date(14)) }
     }
     select.reset()
   }

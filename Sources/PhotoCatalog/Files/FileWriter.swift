@@ -20,11 +20,14 @@ package struct FileRow: Hashable, Sendable {
   package var marks: ContentMarks
   /// The version of the reader that read its content; 0 if it was not read, or by a reader without a version.
   package var readerVersion: Int64
+  /// Whether a program may have written the file since its content was read, and photod could not read it again yet. Size and
+  /// modification time may be the same all the same.
+  package var isInDoubt: Bool
 
   package init(
     assetID: AssetID, directoryID: DirectoryID, name: [UInt8], byteCount: Int64, modificationTime: WallTime,
     changeTime: WallTime, inode: UInt64, birthTime: WallTime, readTime: WallTime, marks: ContentMarks = ContentMarks(),
-    readerVersion: Int64 = 0
+    readerVersion: Int64 = 0, isInDoubt: Bool = false
   ) {
     self.assetID = assetID
     self.directoryID = directoryID
@@ -37,13 +40,14 @@ package struct FileRow: Hashable, Sendable {
     self.readTime = readTime
     self.marks = marks
     self.readerVersion = readerVersion
+    self.isInDoubt = isInDoubt
   }
 
   package func of(asset id: AssetID) -> FileRow {
     FileRow(
       assetID: id, directoryID: directoryID, name: name, byteCount: byteCount, modificationTime: modificationTime,
       changeTime: changeTime, inode: inode, birthTime: birthTime, readTime: readTime, marks: marks,
-      readerVersion: readerVersion)
+      readerVersion: readerVersion, isInDoubt: isInDoubt)
   }
 }
 
@@ -108,7 +112,8 @@ extension CatalogWriter {
   /// Writes the current content of an asset's file. The user data stays. If no field that clients see differs, only the
   /// stat is written, and the values of the file that a person's edits replace.
   ///
-  /// - Parameter hasNewBytes: Whether the bytes of the file differ, which the fields need not show.
+  /// - Parameter hasNewBytes: Whether the bytes of the file may differ, which the fields need not show. If so, the asset gets a revision
+  ///   that it never had.
   /// - Returns: The fields that differ.
   @discardableResult
   package func updateContent(
@@ -125,18 +130,19 @@ extension CatalogWriter {
     try recordCollections(holding: row.assetID)
     try keepingWords(of: row.assetID) { try writeContent(content, file: row) }
     try updateStat(row)
-    if hasNewBytes { try countContentChange(of: row) }
+    if hasNewBytes { try giveContentVersion(to: row) }
     try recordCollections(holding: row.assetID)
     record.update(asset: row.assetID, fields)
     return fields
   }
 
-  /// Gives the asset of a file another revision, also if size, time and fingerprint of the file are as before.
-  private func countContentChange(of row: FileRow) throws {
+  /// Gives the asset of a file a revision that it never had, whatever size, time and fingerprint of the file are.
+  private func giveContentVersion(to row: FileRow) throws {
     let update = try RawStatement(
-      database, "UPDATE resource SET content_changes = content_changes + 1 WHERE directory_id = ? AND name = ?")
-    update.bind(1, row.directoryID)
-    update.bind(2, text: row.name)
+      database, "UPDATE resource SET content_version = ? WHERE directory_id = ? AND name = ?")
+    update.bind(1, ContentVersion.new())
+    update.bind(2, row.directoryID)
+    update.bind(3, text: row.name)
     try update.run()
   }
 
@@ -197,7 +203,7 @@ extension CatalogWriter {
       database,
       """
       UPDATE resource SET byte_count = ?, modification_time = ?, change_time = ?, inode = ?, birth_time = ?, read_time = ?,
-        fingerprint = ?, sample = ?, hash = ?, reader_version = ?, proof_state = abs(proof_state)
+        fingerprint = ?, sample = ?, hash = ?, reader_version = ?, is_in_doubt = ?, proof_state = abs(proof_state)
       WHERE directory_id = ? AND name = ?
       """)
     update.bind(1, row.byteCount)
@@ -209,8 +215,9 @@ extension CatalogWriter {
     update.bind(7, row.marks.fingerprint.map(Int64.init(bitPattern:)))
     update.bind(8, proofOf: row.marks)
     update.bind(10, row.readerVersion)
-    update.bind(11, row.directoryID)
-    update.bind(12, text: row.name)
+    update.bind(11, row.isInDoubt)
+    update.bind(12, row.directoryID)
+    update.bind(13, text: row.name)
     try update.run()
     if row.marks.hash != nil { comparison.note(row.assetID) }
     // A file that could not be read has its stat written again once it is read.
@@ -250,6 +257,7 @@ extension CatalogWriter {
     _ = try writePlace(of: row, copy.directoryID, copy.name)
     try keepingWords(of: row.assetID) { try writeContent(content, file: new) }
     try updateStat(new)
+    if hasNewBytes { try giveContentVersion(to: new) }
     try recordCollections(holding: row.assetID)
     record.update(asset: row.assetID, fields)
   }

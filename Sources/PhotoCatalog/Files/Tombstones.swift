@@ -21,6 +21,8 @@ package struct Tombstone: Hashable, Sendable {
   package var byteCount: Int64?
   package var modificationTime: WallTime
   package var marks: ContentMarks
+  /// The version of its content (see ``ContentVersion``).
+  package var contentVersion: Int64
   /// The last time at which its file certainly existed, if that is known.
   package var seenTime: WallTime
   package var addedDate: WallTime
@@ -48,7 +50,7 @@ package struct Tombstone: Hashable, Sendable {
   package init(
     assetID: AssetID, deletedDate: WallTime?, deletedAge: Duration = .zero, path: [UInt8], volumeID: VolumeID? = nil,
     inode: UInt64 = 0, birthTime: WallTime = .unknown, byteCount: Int64? = nil, modificationTime: WallTime = .unknown,
-    marks: ContentMarks = ContentMarks(), seenTime: WallTime = .unknown, addedDate: WallTime,
+    marks: ContentMarks = ContentMarks(), contentVersion: Int64 = 0, seenTime: WallTime = .unknown, addedDate: WallTime,
     creationDate: CreationDate? = nil, data: AssetUserData = AssetUserData(), albums: [Membership] = []
   ) {
     self.assetID = assetID
@@ -61,6 +63,7 @@ package struct Tombstone: Hashable, Sendable {
     self.byteCount = byteCount
     self.modificationTime = modificationTime
     self.marks = marks
+    self.contentVersion = contentVersion
     self.seenTime = seenTime
     self.addedDate = addedDate
     self.creationDate = creationDate
@@ -73,7 +76,7 @@ extension FileLookups {
   private static var tombstoneColumns: String {
     "asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time, fingerprint, "
       + "sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age, creation_date, creation_offset, "
-      + "creation_source, (SELECT edits FROM asset_edit WHERE asset_edit.asset_id = tombstone.asset_id)"
+      + "creation_source, (SELECT edits FROM asset_edit WHERE asset_edit.asset_id = tombstone.asset_id), content_version"
   }
 
   package func tombstoneCount() throws -> Int {
@@ -193,7 +196,8 @@ extension FileLookups {
           path: select.bytes(2),
           volumeID: select.optionalVolumeID(3), inode: UInt64(bitPattern: select.int64(4)), birthTime: select.time(5),
           byteCount: byteCount < 0 ? nil : byteCount, modificationTime: select.time(7),
-          marks: select.marks(8), seenTime: select.time(14), addedDate: select.date(11),
+          marks: select.marks(8), contentVersion: select.int64(20), seenTime: select.time(14),
+          addedDate: select.date(11),
           creationDate: select.isNull(16) ? nil : CreationDate(select, from: 16),
           data: AssetUserData(
             isFavorite: select.bool(12), isHidden: select.bool(13),
@@ -225,8 +229,8 @@ extension CatalogWriter {
       """
       INSERT INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count, modification_time,
         fingerprint, sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age, creation_date,
-        creation_offset, creation_source)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        creation_offset, creation_source, content_version)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     insert.bind(1, tombstone.assetID)
     insert.bind(2, date: tombstone.deletedDate)
@@ -245,6 +249,7 @@ extension CatalogWriter {
     insert.bind(17, tombstone.creationDate?.date.microseconds)
     insert.bind(18, tombstone.creationDate?.date.offsetMinutes)
     insert.bind(19, tombstone.creationDate?.source.code)
+    insert.bind(20, tombstone.contentVersion)
     try insert.run()
     try writeEdits(tombstone.data.edits, of: tombstone.assetID, file: nil)
     let album = try RawStatement(
@@ -277,10 +282,11 @@ extension CatalogWriter {
       """
       INSERT OR REPLACE INTO tombstone (asset_id, deleted_date, path, volume_id, inode, birth_time, byte_count,
         modification_time, fingerprint, sample, hash, added_date, is_favorite, is_hidden, seen_time, deleted_age,
-        creation_date, creation_offset, creation_source)
+        creation_date, creation_offset, creation_source, content_version)
       SELECT a.id, ?2, ?3 || a.name, d.volume_id, r.inode, r.birth_time, r.byte_count, r.modification_time, r.fingerprint,
         r.sample, iif(r.hash = x'', r.sample, r.hash), a.added_date, a.is_favorite, a.is_hidden,
-        max(r.read_time, r.change_time), ?4, a.creation_date, a.creation_offset, a.creation_source
+        max(r.read_time, r.change_time), ?4, a.creation_date, a.creation_offset, a.creation_source,
+        iif(r.is_in_doubt, ?5, r.content_version)
       FROM asset a CROSS JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
         CROSS JOIN directory d ON d.id = a.directory_id
       WHERE a.id = ?1
@@ -291,6 +297,7 @@ extension CatalogWriter {
     insert.bind(2, date: date)
     insert.bind(3, text: directoryPath)
     insert.bind(4, age: try libraryAge(at: date))
+    insert.bind(5, ContentVersion.new())
     let found = try insert.firstRow {
       (
         inode: UInt64(bitPattern: insert.int64(0)),
@@ -319,9 +326,11 @@ extension CatalogWriter {
   ///
   /// - Parameters:
   ///   - row: The file. Its `assetID` is ignored. The catalog must not have another file at its place.
+  ///   - hasNewBytes: Whether its bytes may differ from those of the deleted asset. If so, the asset gets a revision that it never
+  ///     had.
   ///   - path: The absolute path of the file.
   package func restore(
-    _ tombstone: Tombstone, content: AssetContent, file row: FileRow, path: [UInt8]
+    _ tombstone: Tombstone, content: AssetContent, file row: FileRow, hasNewBytes: Bool, path: [UInt8]
   ) throws {
     let id = tombstone.assetID
     let created = CreationDate(
@@ -332,7 +341,8 @@ extension CatalogWriter {
     // fingerprint, and request a hash of the file although no other file has this content.
     try removeTombstone(id, hasUserData: tombstone.hasUserData)
     try insertFormerAsset(
-      id, content.with(shown), file: row, created: shown.created, addedDate: tombstone.addedDate)
+      id, content.with(shown), file: row, contentVersion: hasNewBytes ? ContentVersion.new() : tombstone.contentVersion,
+      created: shown.created, addedDate: tombstone.addedDate)
     if row.marks.hash != nil { comparison.note(id) }
     try writeEdits(edits, of: id, file: file)
     try setFlags(tombstone.data, ofRestored: id)

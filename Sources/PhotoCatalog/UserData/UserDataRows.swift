@@ -84,12 +84,13 @@ extension CatalogWriter {
       try insertTombstone(tombstone)
     } else if !entry.isEmpty {
       let file = entry.file
+      // The journal has no versions. This one never was, so no client takes its old picture for one of the file that returns.
       try insertTombstone(
         Tombstone(
           assetID: entry.id, deletedDate: entry.deletedDate, deletedAge: try storedLibraryAge(), path: file.path,
           volumeID: file.volume.isEmpty ? nil : try volume(identity: file.volume), inode: file.inode,
           birthTime: file.birthTime, byteCount: file.byteCount, modificationTime: file.modificationTime,
-          marks: file.marks, addedDate: entry.addedDate, data: entry.data))
+          marks: file.marks, contentVersion: ContentVersion.new(), addedDate: entry.addedDate, data: entry.data))
     }
   }
 

@@ -244,14 +244,20 @@ extension Reconciler {
   }
 
   /// Whether a program may have edited a file while photod was down, and set its time back: a scan finds that only the change
-  /// time differs. The metadata may be the same, and only a sample shows the difference.
+  /// time differs. The metadata may be the same, and only a sample shows the difference. A sample also shows that another file
+  /// in the place of the photo is a copy of it.
   ///
-  /// New permissions look the same. So only files whose old content was sampled are sampled again.
+  /// New permissions look the same. So only files whose old content was sampled are sampled again. A file that could not be read
+  /// at once may have been read in the background for the scan, without a sample.
   func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
-    batch.context.evidence == .scan && old.readTime != .unknown && old.marks.sample != nil && row.marks.sample == nil
-      && old.marks.fingerprint == row.marks.fingerprint && row.changeTime != old.changeTime
+    let isSuspect =
+      switch batch.context.evidence {
+      case .scan: old.readTime != .unknown && row.changeTime != old.changeTime
+      case .event: old.readTime == .unknown
+      }
+    return isSuspect && old.marks.sample != nil && row.marks.sample == nil
+      && old.marks.fingerprint == row.marks.fingerprint
       && row.byteCount == old.byteCount && row.modificationTime == old.modificationTime
-      && row.inode == old.inode && row.birthTime == old.birthTime
   }
 
   func sample(_ row: inout FileRow) {

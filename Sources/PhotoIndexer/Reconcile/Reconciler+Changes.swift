@@ -68,12 +68,15 @@ extension Reconciler {
     _ former: Tombstone, _ content: AssetContent, _ file: FileRow, in batch: inout Batch
   ) throws {
     var row = file
+    let wasRead = row.readTime != .unknown
     // Until the file can be read, equal size and modification time mean that its content is the same.
-    if row.readTime == .unknown {
+    if !wasRead {
       let isSame = former.byteCount == row.byteCount && former.modificationTime == row.modificationTime
       row.marks = isSame ? former.marks : former.marks.voided
+      row.isInDoubt = !isSame
     }
-    try batch.writer.restore(former, content: content, file: row, path: path(of: row))
+    try batch.writer.restore(
+      former, content: content, file: row, hasNewBytes: wasRead && hasNewBytes(former, row), path: path(of: row))
     note(.inserted(eventPlace(row), assetID: former.assetID), as: .inserted)
     scheduleRetry(former.assetID, content, row, in: batch)
   }
@@ -109,9 +112,9 @@ extension Reconciler {
         if let stat {
           try refresh(occupant, stat, reading: reading, in: &batch)
         } else {
-          // The row keeps the size and time of the old content. They show the next reading that the new content
-          // differs.
+          // The row keeps the size and time of the old content, which the new content may have too.
           row.readTime = .unknown
+          row.isInDoubt = true
           try writer.updateStat(row)
           retries.addPending(row.assetID, at: batch.uptime)
         }
@@ -143,7 +146,8 @@ extension Reconciler {
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
-    if row.hasIdentity(of: stat) && row.wasRead(as: stat) && isExplainedByRename(row, stat, in: batch) {
+    if row.hasIdentity(of: stat) && row.wasRead(as: stat) && !row.isInDoubt && isExplainedByRename(row, stat, in: batch)
+    {
       // A rename changes only the change time, so sample and hash stay valid. The new name may stand for another
       // format.
       row.changeTime = stat.changed
@@ -201,6 +205,7 @@ extension Reconciler {
       // A retry with a delay of its own stays. The retry must read the file that is now at this path.
       var pending = old
       pending.readTime = .unknown
+      pending.isInDoubt = hasNewBytes(old, row, in: batch)
       // A copy with the content that was read last is still this photo's copy. Another file, size or time means that
       // the content changed.
       if !old.hasIdentity(of: stat) || !old.hasSizeAndTime(of: stat) { pending.marks = old.marks.voided }
@@ -219,12 +224,7 @@ extension Reconciler {
     {
       return
     }
-    // If only the inode differs, the file system was mounted anew.
-    let hasNewBytes =
-      row.byteCount != old.byteCount || row.modificationTime != old.modificationTime
-      || (row.changeTime != old.changeTime && (row.inode != old.inode || row.birthTime != old.birthTime))
-      || wasEditedInPlace(old, row, in: batch)
-    let fields = try writer.updateContent(content, file: row, hasNewBytes: hasNewBytes)
+    let fields = try writer.updateContent(content, file: row, hasNewBytes: hasNewBytes(old, row, in: batch))
     if fields.isEmpty {
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameContent), as: .same)
     } else {
@@ -382,7 +382,7 @@ extension Reconciler {
     listings.forget(Place(directoryID: copy.directoryID, name: copy.name))
     forgetMissing(row.assetID)
     try writer.moveFile(
-      row, toCopy: copy, content, hasNewBytes: copy.modificationTime != row.modificationTime,
+      row, toCopy: copy, content, hasNewBytes: hasNewBytes(row, asOf: copy),
       changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID))
     retries.replace(row.assetID, by: retry)
     batch.noteChange()

@@ -82,10 +82,11 @@ extension Reconciler {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
       // that file may have been read already in place of the one before it.
       remembered.noteFile(inode: stat.identity.inode)
-      try batch.writer.updateStat(
-        FileRow(
-          place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks,
-          readerVersion: row.readerVersion))
+      var same = FileRow(
+        place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks,
+        readerVersion: row.readerVersion)
+      same.isInDoubt = row.isInDoubt
+      try batch.writer.updateStat(same)
     } else if let source = try sourceOfMove(stat, to: place, reading: reading, in: batch),
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
@@ -101,16 +102,18 @@ extension Reconciler {
 
   /// Schedules another look at an empty file before it counts as gone.
   func awaitContent(of row: FileRow, _ stat: FileStat, in batch: Batch) throws {
+    var empty = row
+    // The next content may have the size and the time of the last one.
+    empty.isInDoubt = true
     if !row.hasIdentity(of: stat) {
       // Another file is there now. The retry must look at this one.
-      var empty = row
       empty.inode = stat.identity.inode
       empty.birthTime = stat.identity.born
       empty.readTime = .unknown
       empty.marks = row.marks.voided
       remembered.noteFile(inode: empty.inode)
-      try batch.writer.updateStat(empty)
     }
+    if empty != row { try batch.writer.updateStat(empty) }
     retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay)
   }
 

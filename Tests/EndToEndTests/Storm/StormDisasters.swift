@@ -228,6 +228,8 @@ final class DisasterStorm {
         asset.id = 0
         asset.addedDate = asset.modificationDate
         asset.isFavorite = false
+        // It has a random part after each change that photod noticed.
+        asset.revision = ""
         // Only the photod that saw the file knows its oldest time.
         if asset.creationDateSource == .file { asset.creationDate = asset.modificationDate }
         return asset

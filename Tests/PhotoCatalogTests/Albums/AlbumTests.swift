@@ -252,6 +252,7 @@ extension Catalog {
         inode: UInt64(id.rawValue), birthTime: 3, readTime: 9, marks: ContentMarks(fingerprint: UInt64(id.rawValue)))
       try writer.restore(
         tombstone, content: AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg"), file: row,
+        hasNewBytes: false,
         path: Array("/p/\(id).jpg".utf8))
       try writer.append(origin: "watcher", date: .init(microseconds: 3))
     }

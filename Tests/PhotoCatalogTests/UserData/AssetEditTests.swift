@@ -188,7 +188,7 @@ import Testing
         assetID: 0, directoryID: 1, name: Array("1.jpg".utf8), byteCount: 10, modificationTime: 7, changeTime: 7,
         inode: 1, birthTime: 3, readTime: 9, marks: ContentMarks(fingerprint: 1))
       try writer.restore(
-        tombstone, content: Self.content("Rome", keywords: ["italy", "holiday"]), file: row,
+        tombstone, content: Self.content("Rome", keywords: ["italy", "holiday"]), file: row, hasNewBytes: false,
         path: Array("/p/1.jpg".utf8))
       try writer.append(origin: "watcher", date: .init(microseconds: 3))
     }

@@ -226,6 +226,8 @@ extension Reconciler {
         return
       }
     }
+    // A file that could not be read since it changed gets its marks with the next reading.
+    guard row.readTime != .unknown else { return }
     row.marks.sample = marks.sample
     row.marks.hash = marks.hash ?? row.marks.hash
     try batch.writer.keepMarks(of: row)

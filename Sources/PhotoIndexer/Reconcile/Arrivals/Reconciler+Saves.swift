@@ -51,12 +51,15 @@ extension Reconciler {
 
   /// A file was taken for a deleted asset. If another file was that asset's, the content is the reason.
   func noteArrival(of row: FileRow, as former: Tombstone, in batch: Batch) {
-    let isSameFile =
-      former.inode == row.inode && former.birthTime == row.birthTime
+    if isFile(of: former, row) { return }
+    remembered.noteArrival(of: row.of(asset: former.assetID), insteadOf: former, in: batch)
+  }
+
+  /// Whether a file is a deleted asset's very file, and not a copy of it.
+  private func isFile(of former: Tombstone, _ row: FileRow) -> Bool {
+    former.inode == row.inode && former.birthTime == row.birthTime
       && former.volumeID == tree.row(row.directoryID).volumeID
       && (row.birthTime != .unknown || former.modificationTime == row.modificationTime)
-    if isSameFile { return }
-    remembered.noteArrival(of: row.of(asset: former.assetID), insteadOf: former, in: batch)
   }
 
   /// The file of a copy becomes the asset's file, as if a program had moved it. But another program may be saving the copy.
@@ -76,7 +79,8 @@ extension Reconciler {
       insteadOf: Tombstone(
         assetID: row.assetID, deletedDate: date, deletedAge: try batch.writer.libraryAge(at: date), path: path(of: row),
         volumeID: volumeID, inode: row.inode, birthTime: row.birthTime, byteCount: row.byteCount,
-        modificationTime: row.modificationTime, marks: row.marks, seenTime: max(row.readTime, row.changeTime),
+        modificationTime: row.modificationTime, marks: row.marks,
+        contentVersion: try batch.writer.contentVersion(of: row), seenTime: max(row.readTime, row.changeTime),
         addedDate: added, creationDate: try batch.writer.creationDate(of: row.assetID)))
   }
 
@@ -97,19 +101,50 @@ extension Reconciler {
     noteRemoval(of: source.assetID, in: &batch)
   }
 
-  /// Whether the content of a file was edited although its size and modification time are the same. Some programs set
-  /// the time back.
+  /// Whether a file may have other bytes than when it was read last. If so, its asset gets a revision that it never had.
   ///
-  /// The change time shows an edit, but also a new permission or name. So either a program must have had the file open
-  /// for writing, or the content that was read must differ.
-  func wasEditedInPlace(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
-    guard old.readTime != .unknown,
-      row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
-    else { return false }
-    // A program may open a file for writing and change nothing. Equal hashes of the whole content show that.
+  /// Another size or modification time counts as other bytes. If both are the same, a program may have set the time back:
+  /// 1. Equal hashes of the whole content prove that nothing changed, whatever was reported.
+  /// 2. Another file in the same place has other bytes, unless its sample shows that it is a copy (see ``IdentityProof``).
+  /// 3. A file that a program had open for writing has other bytes. That also holds if photod could not read it then.
+  /// 4. Otherwise the change time shows an edit, but also a new permission or name. So the marks must differ.
+  ///
+  /// - Parameter row: the file now. If it could not be read, the result says what the catalog must keep in mind until it can.
+  func hasNewBytes(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
+    if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime { return true }
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
-    if batch.context.event.isWritten { return true }
-    return !old.marks.mayEqual(row.marks)
+    // If only the inode differs, the file system was mounted anew.
+    if row.changeTime != old.changeTime, row.inode != old.inode || row.birthTime != old.birthTime {
+      return !old.marks.provesContent(of: row.marks)
+    }
+    let wasRead = old.readTime != .unknown
+    // The first fingerprint alone changes the revision.
+    if !wasRead && old.marks.fingerprint == nil && row.marks.fingerprint != nil { return false }
+    if old.isInDoubt { return true }
+    guard !wasRead || row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
+    else { return false }
+    return batch.context.event.isWritten || !old.marks.mayEqual(row.marks)
+  }
+
+  /// Whether the file of a deleted asset that is back may have other bytes than before.
+  ///
+  /// Equal hashes prove that it has not. With equal size and modification time, equal samples prove it too. The asset's own
+  /// file may have no sample. Then its marks must not differ, as after a move within the library.
+  func hasNewBytes(_ former: Tombstone, _ row: FileRow) -> Bool {
+    guard former.byteCount == row.byteCount, former.marks.mayEqual(row.marks) else { return true }
+    if former.marks.hash != nil && row.marks.hash != nil { return false }
+    guard former.modificationTime == row.modificationTime else { return true }
+    return !former.marks.provesContent(of: row.marks) && !isFile(of: former, row)
+  }
+
+  /// Whether the file that an asset takes over may have other bytes than the asset's own file. A copy has the same, and a second
+  /// name of the file too. A file that a program saved has not.
+  func hasNewBytes(_ row: FileRow, asOf copy: FileRow) -> Bool {
+    guard copy.byteCount == row.byteCount, copy.modificationTime == row.modificationTime,
+      row.marks.mayEqual(copy.marks)
+    else { return true }
+    let isSecondName = row.hasIdentity(of: copy.stat) && !row.isInDoubt
+    return !row.marks.provesContent(of: copy.marks) && !isSecondName
   }
 
   /// Whether a file may have been written since it was read without a trace in its stat.
