@@ -3,8 +3,9 @@ import ImageRecords
 
 // The thumbnails of the freedesktop.org standard as immediate pictures.
 extension ImageEngine {
-  /// A valid thumbnail of the file, whichever program has written it. It comes from another program, so photod-image decodes
-  /// it: a client gets the pixels only, in sRGB and without metadata.
+  /// A valid thumbnail of the file, whichever program has written it. One that photod wrote of another revision is not valid,
+  /// because it shows an old picture. Another program may have written it, so photod-image decodes it: a client gets the pixels
+  /// only, in sRGB and without metadata.
   ///
   /// - Parameter mustSuffice: whether a thumbnail that is smaller than the request asks counts as none.
   func sharedThumbnail(_ plan: PicturePlan, _ demand: DemandKey, mustSuffice: Bool) -> Outcome? {
@@ -13,7 +14,7 @@ extension ImageEngine {
     // The smallest one that suffices, else the largest one that there is.
     let sizes = mustSuffice ? ThumbnailSize.allCases.filter { $0.side >= wanted } : ThumbnailSize.allCases.reversed()
     for size in sizes {
-      guard let thumbnail = folder.openValid(size, of: plan.file) else { continue }
+      guard let thumbnail = folder.openValid(size, of: plan.file, plan.asset) else { continue }
       defer { Glibc.close(thumbnail.descriptor) }
       let suffices = max(thumbnail.size.width, thumbnail.size.height) >= wanted
       guard suffices || !mustSuffice else { continue }

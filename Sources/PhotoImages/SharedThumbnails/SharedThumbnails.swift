@@ -189,7 +189,17 @@ final class SharedThumbnails: Sendable {
   // MARK: - Following the library
 
   private func settle(_ id: Int64) {
-    var recorded = records.records(of: id)
+    // Most assets have no records, so each link is looked up only once.
+    var recorded: [(record: ThumbnailRecords.Record, interrupted: ThumbnailRecords.Record?)] = []
+    var begun: [ThumbnailRecords.Record] = []
+    for file in 0..<ThumbnailRecords.mostFiles {
+      let new = records.newRecord(of: id, file: file)
+      if let record = records.record(of: id, file: file) {
+        recorded.append((record: record, interrupted: new))
+      } else if let new {
+        begun.append(new)
+      }
+    }
     let asset: ImageAsset?
     switch self.asset(id) {
     case .success(let found):
@@ -201,16 +211,14 @@ final class SharedThumbnails: Sendable {
     }
     if let asset, !asset.isShareable {
       // The records may have been deleted with the cache of photod, or name other paths.
-      let paths = Set(recorded.map(\.path))
+      let paths = Set(recorded.map(\.record.path))
       recorded += asset.files.filter { !paths.contains($0.path) }.map {
-        ThumbnailRecords.Record(assetID: id, file: $0.index, path: $0.path)
+        (record: ThumbnailRecords.Record(assetID: id, file: $0.index, path: $0.path), interrupted: nil)
       }
     }
-    for record in recorded { settle(record, asset) }
+    for (record, interrupted) in recorded { settle(record, interrupted: interrupted, asset) }
     // photod was killed before the first record of a file was whole.
-    for file in 0..<ThumbnailRecords.mostFiles where records.record(of: id, file: file) == nil {
-      if let rest = records.newRecord(of: id, file: file) { endMove(to: rest) }
-    }
+    for rest in begun { endMove(to: rest) }
   }
 
   private func settleLater(_ id: Int64) {
@@ -219,22 +227,27 @@ final class SharedThumbnails: Sendable {
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(pause) + 1)) { [weak self] in self?.wake() }
   }
 
-  private func settle(_ record: ThumbnailRecords.Record, _ asset: ImageAsset?) {
+  /// - Parameter interrupted: where the thumbnails of the record were being moved when photod was killed.
+  private func settle(
+    _ record: ThumbnailRecords.Record, interrupted: ThumbnailRecords.Record?, _ asset: ImageAsset?
+  ) {
     let file = file(of: record, asset)
-    if let earlier = records.newRecord(of: record.assetID, file: record.file), earlier.path != file?.path {
-      // photod was killed while the thumbnails moved there. Now their file is at another path, or gone.
-      if earlier.path == record.path { records.removeNew(earlier) } else { endMove(to: earlier) }
+    if let interrupted, interrupted.path != file?.path {
+      // Now their file is at another path, or gone.
+      if interrupted.path == record.path { records.removeNew(interrupted) } else { endMove(to: interrupted) }
     }
     var hasThumbnails = false
     for place in places {
       guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else {
-        // A photod that was killed may have moved it, and not recorded that.
-        if let file, file.path != record.path, folder.facts(place, of: file.path)?.assetID == record.assetID {
-          hasThumbnails = true
+        // A photod that was killed may have moved it, and not recorded that. The photo may have changed since.
+        if let file, let asset, file.path != record.path, let moved = folder.facts(place, of: file.path),
+          moved.assetID == record.assetID
+        {
+          if moved.isValid(of: file, asset) { hasThumbnails = true } else { folder.remove(place, of: file.path) }
         }
         continue
       }
-      guard let file, facts.matches(file), facts.revision == nil || facts.revision == asset?.revision else {
+      guard let file, let asset, facts.isValid(of: file, asset) else {
         folder.remove(place, of: record.path)
         continue
       }
@@ -298,9 +311,7 @@ final class SharedThumbnails: Sendable {
     let sizes = ThumbnailSize.sizes(of: picture.header.size, isWholePhoto: key.isOfOriginalSize)
     // Valid thumbnails of other programs stay. One with the id of another asset is from an earlier catalog.
     let present = sizes.filter { size in
-      folder.facts(.size(size), of: file.path).map {
-        $0.matches(file) && ($0.assetID == nil || ($0.assetID == asset.id && $0.revision == asset.revision))
-      } ?? false
+      folder.facts(.size(size), of: file.path)?.isValid(of: file, asset) ?? false
     }
     let missing = sizes.filter { !present.contains($0) }
     guard !missing.isEmpty, let facts = ThumbnailFacts(of: file, asset, software: software) else { return }
@@ -336,7 +347,7 @@ final class SharedThumbnails: Sendable {
     else { return }
     endFormerRecord(of: file, asset)
     let place = ThumbnailFolder.Place.failure(version: version)
-    guard folder.facts(place, of: file.path)?.matches(file) != true else { return }
+    guard folder.facts(place, of: file.path)?.isValid(of: file, asset) != true else { return }
     write(file, asset) { () throws(ThumbnailFolder.WriteError) in
       try folder.write(Self.emptyPicture, facts, place, of: file.path)
     }
@@ -360,7 +371,7 @@ final class SharedThumbnails: Sendable {
       records.record(of: asset.id, file: file.index).flatMap { $0.path == file.path ? nil : $0 }
     }
     guard let former = formerRecord() else { return }
-    settle(former, asset)
+    settle(former, interrupted: records.newRecord(of: former.assetID, file: former.file), asset)
     guard let rest = formerRecord() else { return }
     removeThumbnails(of: rest)
     records.remove(rest)

@@ -92,10 +92,10 @@ struct ThumbnailFolder: Sendable {
     return Opened(descriptor: descriptor, byteCount: Int(status.st_size), facts: facts, size: header.size)
   }
 
-  /// Opens the thumbnail of a file if it shows the present content, and is not larger than its size allows.
-  func openValid(_ size: ThumbnailSize, of file: ImageFile) -> Opened? {
+  /// Opens the thumbnail of an asset's file if it shows the present content, and is not larger than its size allows.
+  func openValid(_ size: ThumbnailSize, of file: ImageFile, _ asset: ImageAsset) -> Opened? {
     guard let opened = open(.size(size), of: file.path) else { return nil }
-    guard opened.facts.matches(file), max(opened.size.width, opened.size.height) <= size.side else {
+    guard opened.facts.isValid(of: file, asset), max(opened.size.width, opened.size.height) <= size.side else {
       close(opened.descriptor)
       return nil
     }

@@ -28,8 +28,6 @@ struct ThumbnailRecords: Sendable {
   /// Whether there may be records.
   var exist: Bool { access(directory, F_OK) == 0 }
 
-  func records(of assetID: Int64) -> [Record] { (0..<Self.mostFiles).compactMap { record(of: assetID, file: $0) } }
-
   /// The record in the place of this file. Its path may be that of another file, if the order of the files has changed.
   func record(of assetID: Int64, file: Int) -> Record? { read(assetID, file, path(assetID, file)) }
 
@@ -54,7 +52,8 @@ struct ThumbnailRecords: Sendable {
     onChange()
   }
 
-  /// Records where the thumbnails of a file are about to be moved. No thumbnail may be at an earlier such path.
+  /// Records where the thumbnails of a file are about to be moved. If another new path is recorded, its thumbnails
+  /// must be gone.
   /// - Throws: if that can't be recorded. Then no thumbnail may be moved.
   func begin(_ record: Record) throws(ThumbnailFolder.WriteError) {
     guard newRecord(of: record.assetID, file: record.file) != record else { return }

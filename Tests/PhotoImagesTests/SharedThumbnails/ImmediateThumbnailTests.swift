@@ -73,6 +73,33 @@ import Testing
     #expect(fixture.maker.rendered.map(\.contentType) == ["image/jpeg"])
   }
 
+  /// A program changed the photo, and kept its size and time. Only photod's own thumbnails name the revision.
+  @Test(arguments: ["r0", "none", "r1"]) func anOwnThumbnailIsUsedInItsRevisionOnly(revision: String) async throws {
+    let fixture = try fixture()
+    try fixture.writeThumbnail(
+      "/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large", assetID: 1,
+      revision: revision == "none" ? nil : revision)
+    let result = try await fixture.picture(1, .square(256, .fast), in: try fixture.session(), as: 1)
+    let isUsed = revision == "r1"
+    #expect((result.path == nil) == isUsed, "a new picture is made of another revision")
+    #expect(fixture.maker.rendered.map(\.contentType) == [isUsed ? "image/png" : "image/jpeg"])
+  }
+
+  /// The engine has no record of the thumbnails, because photod's cache was deleted.
+  @Test func aThumbnailOfTheContentBeforeAQuietEditIsNotUsed() async throws {
+    let folder = try TemporaryFolder("quiet")
+    let shared = try await EngineFixture.sharing(in: folder)
+    #expect(!shared.sharedFiles.isEmpty)
+    try FileManager.default.removeItem(atPath: shared.cache)
+    let assets = FakeAssets()
+    assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
+    assets.change(1) { $0.revision = "r2" }
+    let next = try EngineFixture(isSharing: false, assets: assets, in: folder)
+    let result = try await next.picture(1, .square(256, .fast), in: try next.session(), as: 1)
+    #expect(result.picture?.revision == "r2" && result.path != nil, "a new picture is made")
+    #expect(next.maker.rendered.map(\.contentType) == ["image/jpeg"])
+  }
+
   @Test func aThumbnailThatCannotBeDecodedIsTriedOnce() async throws {
     let fixture = try fixture()
     try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")

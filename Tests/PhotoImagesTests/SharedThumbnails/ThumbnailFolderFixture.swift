@@ -46,16 +46,19 @@ extension EngineFixture {
     engine.filesChanged([id])
   }
 
-  /// Writes a thumbnail as another program does, or photod if it names an asset.
+  /// Writes a thumbnail as another program does, or photod if it names an asset and its revision.
   @discardableResult
   func writeThumbnail(
-    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000", assetID: Int64? = nil
+    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000", assetID: Int64? = nil,
+    revision: String? = nil
   ) throws -> String {
     let uri = ThumbnailURI(path: Array(path.utf8))
     let name = "\(folder)/\(uri.fileName)"
     try FileManager.default.createDirectory(atPath: "\(thumbnails)/\(folder)", withIntermediateDirectories: true)
-    let texts = [("Thumb::URI", uri.text), ("Thumb::MTime", modified)]
-    let bytes = FakePNG.bytes(size, texts: texts + (assetID.map { [("X-photod::Asset", "\($0)")] } ?? []))
+    var texts = [("Thumb::URI", uri.text), ("Thumb::MTime", modified)]
+    if let assetID { texts.append(("X-photod::Asset", "\(assetID)")) }
+    if let revision { texts.append(("X-photod::Revision", revision)) }
+    let bytes = FakePNG.bytes(size, texts: texts)
     try Data(bytes).write(to: URL(fileURLWithPath: "\(thumbnails)/\(name)"))
     return name
   }

@@ -110,6 +110,22 @@ import WatchRecords
     #expect(fixture.sharedFiles.count == 3)
   }
 
+  /// photod was killed after it had moved the thumbnails. Before the next start, a program changed the photo.
+  @Test(arguments: ["revision", "time"]) func movedThumbnailsOfAnotherContentGo(change: String) async throws {
+    let fixture = try await EngineFixture.sharing()
+    for size in [ThumbnailSize.normal, .large, .extraLarge] {
+      #expect(
+        try ThumbnailFolder(path: fixture.thumbnails).move(
+          .size(size), from: Array("/photos/1.jpg".utf8), to: Array("/new/1.jpg".utf8)))
+    }
+    fixture.assets.change(1) { asset in
+      if change == "revision" { asset.revision = "r2" } else { asset.files[0].modified = FileTime(nanoseconds: 1) }
+    }
+    fixture.move(1, to: "/new/1.jpg")
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
+  }
+
   // MARK: - A catalog that can't be read
 
   @Test func aHiddenPhotoIsFoundWhenTheCatalogCanBeReadAgain() async throws {
