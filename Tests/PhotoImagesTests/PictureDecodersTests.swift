@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ImageRecords
 import Logging
@@ -50,7 +51,7 @@ import Testing
     #expect(message.contains("/bin/none"))
   }
 
-  /// An immediate picture has a process of its own, which waits for no other picture.
+  /// An immediate picture has a process of its own, which was started before and waits for no other picture.
   @Test func immediatePictureIsMadeWhileTheOthersHang() async throws {
     let path = try ScriptedDecoder.install(in: folder.path)
     let decoders = PictureDecoders(images: .test(path), videos: .test(path), logger: Logger(label: "test"))
@@ -60,15 +61,29 @@ import Testing
         maximumPixels: 1 << 30, maximumBytes: 1 << 30)
     }
     decoders.keepReady(true)
+    try await eventually("the ready processes") {
+      decoders.immediateImages.readyIDs.count == ImageEngine.immediateThreadCount
+    }
+    let ready = decoders.immediateImages.readyIDs
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
-    let hanging = Task.detached { _ = decoders.make(request("hang", .rendered), from: descriptor) }
-    guard case .picture = decoders.makeImmediately(request("a", .embedded), from: descriptor) else {
-      Issue.record("there is no picture")
-      return
+    // It blocks its thread. A thread of the tasks would be missing to all other tests.
+    async let hanging: Void = withCheckedContinuation { ended in
+      DispatchQueue(label: "photod.test").async {
+        _ = decoders.make(request("hang", .rendered), from: descriptor)
+        ended.resume()
+      }
     }
+    try await eventually("a process that hangs") { decoders.images.processIDs.count == 1 }
+    let others = decoders.images.processIDs
+    let making = decoders.makeImmediately(request("a", .embedded), from: descriptor)
+    if case .picture = making {} else { Issue.record("there is no picture: \(making)") }
+    #expect(decoders.immediateImages.readyIDs == ready, "a process that was ready made the picture")
+    #expect(decoders.images.processIDs == others && decoders.images.readyIDs.isEmpty, "the other one hangs")
+    let kind = Int32(PRIO_PROCESS.rawValue)
+    #expect(ready.allSatisfy { getpriority(kind, id_t($0)) == getpriority(kind, 0) })
     decoders.shutDown()
-    await hanging.value
+    await hanging
   }
 
   @Test func soundHasNoPicture() {

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ImageRecords
 import Logging
@@ -124,6 +125,19 @@ import WorkerProcess
     #expect(make("a", by: processes) == "unsupported, not blamed")
   }
 
+  /// No caller needs a process, so only the pool itself can try again.
+  @Test func aStartThatFailedIsRepeatedAfterAPause() async throws {
+    let link = folder.path + "/link"
+    #expect(symlink("/bin/false", link) == 0)
+    let processes = PictureProcesses(
+      program: .test(link), limits: .init(pauseAfterFailedStart: .milliseconds(20)), logger: Logger(label: "test"))
+    defer { processes.shutDown() }
+    processes.keepReady(2)
+    #expect(make("a", by: processes) == "unsupported, not blamed")
+    #expect(unlink(link) == 0 && symlink(path, link) == 0)
+    try await eventually("two processes") { processes.readyIDs.count == 2 }
+  }
+
   @Test func niceProcessesLeaveTheProcessorToOthers() throws {
     let processes = PictureProcesses(program: .test(path), niceness: 5, logger: Logger(label: "test"))
     defer { processes.shutDown() }
@@ -155,7 +169,10 @@ import WorkerProcess
 
   @Test func shutDownEndsAWaitingCall() async throws {
     let processes = processes()
-    async let result = Task.detached { [self] in make("hang", by: processes) }.value
+    // It blocks its thread. A thread of the tasks would be missing to all other tests.
+    async let result = withCheckedContinuation { ended in
+      DispatchQueue(label: "photod.test").async { ended.resume(returning: make("hang", by: processes)) }
+    }
     try await eventually("a process") { !processes.processIDs.isEmpty }
     processes.shutDown()
     #expect(await result == "unavailable, not blamed")

@@ -18,6 +18,9 @@ final class PictureProcesses: PictureMaker {
     /// How long one picture may take.
     var deadline = Duration.seconds(20)
     var longestIdleness = Duration.seconds(30)
+    /// How long no process is started after one that did not start its work. While processes are to be ready, each further failure
+    /// doubles the time until the next attempt, up to 64 times.
+    var pauseAfterFailedStart = Duration.seconds(2)
   }
 
   private struct State {
@@ -32,13 +35,13 @@ final class PictureProcesses: PictureMaker {
     var readyCount = 0
     /// Whether a thread starts the processes that are missing.
     var isStarting = false
+    /// When that thread may try again, and how many attempts have failed one after another. Nil after any process worked.
+    var startPause: (end: SuspendingClock.Instant, failureCount: Int)?
+    var isStartScheduled = false
     /// The callers that wait for a process that starts.
     var waiting: [DispatchSemaphore] = []
 
-    var isMissingProcesses: Bool {
-      guard !isEnding, idle.count + busy.count < readyCount else { return false }
-      return failedStart.map { $0.end <= SuspendingClock().now } ?? true
-    }
+    var isMissingProcesses: Bool { !isEnding && idle.count + busy.count < readyCount }
   }
 
   private enum Taken {
@@ -46,7 +49,6 @@ final class PictureProcesses: PictureMaker {
     case unavailable(PictureFailureKind, String)
   }
 
-  private static let pauseAfterFailedStart = Duration.seconds(2)
   /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
   private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
 
@@ -141,7 +143,7 @@ final class PictureProcesses: PictureMaker {
   @discardableResult
   private func noteFailedStart(_ reason: String, _ end: String) -> String {
     let problem = "\(program.name) does not start (\(reason): \(end)); its lines in the log of photod have the reason"
-    state.withLock { $0.failedStart = (problem, SuspendingClock().now + Self.pauseAfterFailedStart) }
+    state.withLock { $0.failedStart = (problem, SuspendingClock().now + limits.pauseAfterFailedStart) }
     return problem
   }
 
@@ -172,7 +174,7 @@ final class PictureProcesses: PictureMaker {
 
   private enum Idle {
     case process(PictureProcess)
-    /// One starts, or serves another caller. The semaphore is signalled when it is worth a look.
+    /// A process starts. The semaphore is signalled when it, or another one, is idle, and when none starts any more.
     case wait(DispatchSemaphore)
     case none
   }
@@ -213,22 +215,54 @@ final class PictureProcesses: PictureMaker {
   /// Starts the missing processes one after another, because two would start slower together.
   private func startMissing() {
     starting.async { [self] in
-      while state.withLock({ $0.isMissingProcesses }) {
-        guard case .process(let process) = start() else { break }
-        guard process.waitForGreeting(within: limits.deadline) else {
-          let end = discard(process, isKilled: true) ?? "it hangs in the kernel"
-          noteFailedStart("it sends no greeting", end)
-          break
+      while takeMissing() {
+        guard !startReady() else { continue }
+        state.withLock { state in
+          let failureCount = (state.startPause?.failureCount ?? 0) + 1
+          let pause = limits.pauseAfterFailedStart * (1 << min(6, failureCount - 1))
+          state.startPause = (SuspendingClock().now + pause, failureCount)
         }
-        putBack(process)
       }
-      let waiting = state.withLock { state in
-        state.isStarting = false
-        defer { state.waiting = [] }
-        return state.waiting
-      }
-      for semaphore in waiting { semaphore.signal() }
     }
+  }
+
+  /// Whether the thread that starts processes has to start one now. Otherwise it ends in the same lock section, so that a process
+  /// that is discarded right after that is replaced by another thread. It also ends after a failure, and goes on after a pause.
+  private func takeMissing() -> Bool {
+    let (isMissing, waiting, pause) = state.withLock { state -> (Bool, [DispatchSemaphore], Duration?) in
+      let pause = state.startPause.map { SuspendingClock().now.duration(to: $0.end) }.flatMap { $0 > .zero ? $0 : nil }
+      guard !state.isMissingProcesses || pause != nil else { return (true, [], nil) }
+      state.isStarting = false
+      let schedules = state.isMissingProcesses && !state.isStartScheduled
+      if schedules { state.isStartScheduled = true }
+      defer { state.waiting = [] }
+      return (false, state.waiting, schedules ? pause : nil)
+    }
+    for semaphore in waiting { semaphore.signal() }
+    if let pause {
+      starting.asyncAfter(deadline: .now() + Self.interval(pause)) { [weak self] in self?.endPause() }
+    }
+    return isMissing
+  }
+
+  private func endPause() {
+    let starts = state.withLock { state in
+      state.isStartScheduled = false
+      return Self.takeStart(&state)
+    }
+    if starts { startMissing() }
+  }
+
+  /// - Returns: false if the process did not start its work.
+  private func startReady() -> Bool {
+    guard case .process(let process) = start() else { return false }
+    guard process.waitForGreeting(within: limits.deadline) else {
+      let end = discard(process, isKilled: true) ?? "it hangs in the kernel"
+      noteFailedStart("it sends no greeting", end)
+      return false
+    }
+    putBack(process)
+    return true
   }
 
   private func start() -> Taken {
@@ -267,6 +301,7 @@ final class PictureProcesses: PictureMaker {
       guard !state.isEnding else { return (true, false, nil) }
       state.busy.remove(process.processID)
       state.idle.append((process, SuspendingClock().now))
+      state.startPause = nil
       let schedules = state.idle.count > state.readyCount && !state.isCleanupScheduled
       if schedules { state.isCleanupScheduled = true }
       return (false, schedules, state.waiting.popLast())
@@ -290,12 +325,15 @@ final class PictureProcesses: PictureMaker {
   }
 
   private func scheduleCleanup() {
-    let (seconds, attoseconds) = limits.longestIdleness.components
-    let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-    cleanup.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in self?.endIdle() }
+    cleanup.asyncAfter(deadline: .now() + Self.interval(limits.longestIdleness)) { [weak self] in self?.endIdle() }
   }
 
-  /// Ends the processes that were idle for long, but those that are to be ready. The next check is when another may have been
+  private static func interval(_ duration: Duration) -> DispatchTimeInterval {
+    let (seconds, attoseconds) = duration.components
+    return .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+  }
+
+  /// Ends the processes that were idle for long, except `readyCount` of them. The next check is when another may have been
   /// idle for as long.
   private func endIdle() {
     let (ended, hasMore) = state.withLock { state -> ([PictureProcess], Bool) in
