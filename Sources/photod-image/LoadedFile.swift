@@ -7,7 +7,8 @@ import PictureDecoding
 /// A file in memory that this process may change. The file itself never changes.
 ///
 /// Small files are read, so that an error of the disk is an error. Large ones are mapped, because often only a small part
-/// of them is needed. If a mapped file shrinks, SIGBUS ends this process, and photod begins another.
+/// of them is needed. If its disk fails, or a mapped file shrinks, SIGBUS ends this process. photod begins another, and
+/// does not blame the file.
 final class LoadedFile {
   /// Files up to this size are read.
   private static let largestRead = 64 << 20

@@ -70,6 +70,17 @@ import WorkerProcess
     #expect(make("killed", by: processes) == "unreadable, not blamed")
   }
 
+  /// A mapped file can't be read, so the next process would end as well.
+  @Test func failingDiskBlamesNoFileAndEndsOneProcess() async throws {
+    let processes = processes()
+    defer { processes.shutDown() }
+    processes.keepReady(2)
+    try await eventually("two processes") { processes.readyIDs.count == 2 }
+    let ready = processes.readyIDs
+    #expect(make("disk", by: processes) == "unreadable, not blamed")
+    #expect(ready.intersection(processes.processIDs).count == 1)
+  }
+
   @Test func idleProcessThatWasKilledIsReplaced() async throws {
     let processes = processes()
     defer { processes.shutDown() }

@@ -19,6 +19,7 @@ extension PictureProgram {
 /// | `crash` | signal 11 ends the process, whenever it decodes the file |
 /// | `once` | signal 11 ends the process, the first time |
 /// | `killed` | signal 9 ends the process |
+/// | `disk` | signal 7 ends the process, as if the disk of a mapped file failed |
 /// | `stop` | the process stops itself |
 /// | `lies` | the process sends something that is no reply |
 /// | `large` | the picture is larger than the frame |
@@ -76,6 +77,7 @@ enum ScriptedDecoder {
         if os.getppid() != parent: os._exit(0)
       if 'stop' in name: os.kill(os.getpid(), signal.SIGSTOP)
       if 'crash' in name: os.kill(os.getpid(), signal.SIGSEGV)
+      if 'disk' in name: os.kill(os.getpid(), signal.SIGBUS)
       if 'killed' in name: os.kill(os.getpid(), signal.SIGKILL)
       if 'once' in name and not os.path.exists(folder + '/was-' + name):
         open(folder + '/was-' + name, 'w').close()

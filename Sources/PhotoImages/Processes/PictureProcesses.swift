@@ -12,7 +12,8 @@ import WorkerProcess
 ///
 /// If a file ends its process, it is tried once more in a new one, and blamed only if it ends that one too. If it takes
 /// longer than `deadline`, the process is killed and the file is blamed. A file is not to blame if the process did not
-/// start its work, if a signal from outside ended it, if it was stopped, or if it waits for a disk.
+/// start its work, if a signal from outside ended it, or if it was stopped. Nor is it if the process waits for a disk, or if the disk
+/// failed.
 final class PictureProcesses: PictureMaker {
   struct Limits: Sendable {
     /// How long one picture may take.
@@ -51,6 +52,9 @@ final class PictureProcesses: PictureMaker {
 
   /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
   private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
+
+  /// The decoders map large files. The kernel ends a process that reads a mapped page of a failing disk, or behind the end of the file.
+  private static let endByDisk = "signal \(SIGBUS) ended it"
 
   private let program: PictureProgram
   private let niceness: Int32
@@ -131,6 +135,10 @@ final class PictureProcesses: PictureMaker {
       "a decoder failed", metadata: ["program": "\(program.name)", "reason": "\(reason)", "end": "\(end)"])
     guard process.hasGreeted else {
       return .unavailable(.unsupported, noteFailedStart(reason, end))
+    }
+    guard end != Self.endByDisk else {
+      return .unavailable(
+        .unreadable, "the file can't be read: its disk failed, or a program cut the file off meanwhile")
     }
     guard isSecondTry else { return nil }
     guard !Self.endsFromOutside.contains(end) else {
