@@ -293,8 +293,16 @@ def busy(setting, folder):
             library.photod.connect() as others:
         ids = library.ids(setting.options.pictures)
         is_over = threading.Event()
+        errors = []
 
         def decode():
+            try:
+                keep_decoding()
+            # The figures would be those of an idle photod.
+            except Exception as error:
+                errors.append(error)
+
+        def keep_decoding():
             side = 900
             while not is_over.is_set():
                 side += 1
@@ -322,6 +330,8 @@ def busy(setting, folder):
         finally:
             is_over.set()
             thread.join()
+        if errors:
+            raise errors[0]
     setting.report.keep("first picture while others are decoded", kinds)
     for kind, what, limit in [("degraded", "the camera's thumbnail", 10), ("kept", "a kept picture", 2)]:
         add_latency(setting, f"{what}, while all decoders are busy", kinds[kind], limit)
@@ -329,7 +339,7 @@ def busy(setting, folder):
 
 def add_latency(setting, what, times, limit):
     if not times:
-        return
+        raise RuntimeError(f"there was no {what.partition(',')[0]}, so its target was not checked")
     half, most = quantile(times, 0.5), quantile(times, 0.99)
     setting.report.add(
         f"request to {what}, p50", half, "ms", note=f"p99 {most:.2f}",
