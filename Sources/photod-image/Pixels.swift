@@ -49,12 +49,12 @@ final class Pixels {
   /// Scales the pixels, and converts them to sRGB with 8 bits.
   func converted(_ colors: ColorMeaning, to size: PixelSize) throws(PictureError) -> Pixels {
     var content = imagedecoders_pixels()
-    if let mapping = colors.highDynamicRange, self.content.model == IMAGEDECODERS_RGB {
+    if let conversion = colors.conversion, self.content.model == IMAGEDECODERS_RGB {
       try PictureError.check(
         imagedecoders_scale(&self.content, Int32(size.width), Int32(size.height), &content))
       let scaled = Pixels(content)
       let result = try Pixels.allocate(scaled.size, IMAGEDECODERS_RGB)
-      mapping.map(scaled.bytes, bits: Int(content.bits), into: result.bytes)
+      conversion.map(scaled.bytes, bits: Int(content.bits), into: result.bytes)
       return result
     }
     try PictureError.check(
@@ -79,11 +79,11 @@ final class ColorMeaning {
   deinit { imagedecoders_free(content.profile) }
 
   /// Nil if libvips converts the colours.
-  var highDynamicRange: HighDynamicRange? {
+  var conversion: ColorConversion? {
     // The profile of a picture in PQ or HLG is an approximation. libvips has one for P3.
-    let isHigh = content.transfer == 16 || content.transfer == 18
-    guard isHigh || (content.profile == nil && content.primaries == 9) else { return nil }
-    return HighDynamicRange(primaries: Int(content.primaries), transfer: Int(content.transfer))
+    let isHighDynamicRange = content.transfer == 16 || content.transfer == 18
+    guard isHighDynamicRange || (content.profile == nil && content.primaries == 9) else { return nil }
+    return ColorConversion(primaries: Int(content.primaries), transfer: Int(content.transfer))
   }
 
   /// sRGB.

@@ -53,14 +53,14 @@ struct VideoPicture {
   private func pixels(
     of frame: videodecoder_frame, _ video: OpaquePointer, _ size: PixelSize
   ) throws(PictureError) -> FramePixels {
-    let mapping = HighDynamicRange(primaries: Int(frame.primaries), transfer: Int(frame.transfer))
-    let bits = mapping == nil ? 8 : 16
+    let conversion = ColorConversion(primaries: Int(frame.primaries), transfer: Int(frame.transfer))
+    let bits = conversion == nil ? 8 : 16
     let converted = try FramePixels(size, bits: bits)
     try PictureError.check(
       videodecoder_convert(video, Int32(size.width), Int32(size.height), Int32(bits), converted.bytes.baseAddress))
-    guard let mapping else { return converted }
+    guard let conversion else { return converted }
     let mapped = try FramePixels(size, bits: 8)
-    mapping.map(converted.bytes, bits: bits, into: mapped.bytes)
+    conversion.map(converted.bytes, bits: bits, into: mapped.bytes)
     return mapped
   }
 }

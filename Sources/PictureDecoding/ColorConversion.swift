@@ -2,21 +2,21 @@
 
 import Glibc
 
-/// Maps colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and other primaries than those of BT.709.
+/// Converts colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and other primaries than those of BT.709.
 ///
 /// The values of PQ and HLG become light in which 1 is the reference white of BT.2408 (203 cd/m²). HLG is shown as on a
 /// display of 1,000 cd/m² (system gamma 1.2). The largest of red, green and blue decides by how much a pixel is darkened, so
 /// that its hue stays. It is kept up to 0.8. Above, 0.8 + 0.2 (1 − exp(−(x − 0.8) / 0.2)) approaches white.
 ///
 /// All other values keep their curve, as players do, so grey stays as it is. Only the primaries are converted, in the light of
-/// that curve: BT.1886 for BT.709 and BT.2020. White stays white, and colors outside of sRGB are clipped.
-package struct HighDynamicRange {
+/// that curve: BT.1886 for BT.709 and BT.2020. White stays white, and colours outside of sRGB are clipped.
+package struct ColorConversion {
   private enum Curve: Equatable {
     case standard, perceptualQuantizer, hybridLogGamma
     case power(Float)
 
     /// Whether there is light above white.
-    var isHigh: Bool { self == .perceptualQuantizer || self == .hybridLogGamma }
+    var isHighDynamicRange: Bool { self == .perceptualQuantizer || self == .hybridLogGamma }
   }
 
   private let curve: Curve
@@ -100,7 +100,8 @@ package struct HighDynamicRange {
         max(0, matrix[6] * red + matrix[7] * green + matrix[8] * blue)
       )
       let brightest = max(mapped.0, mapped.1, mapped.2)
-      let scale = curve.isHigh && brightest > 0.8 ? (0.8 + 0.2 * (1 - expf(-(brightest - 0.8) / 0.2))) / brightest : 1
+      let scale =
+        curve.isHighDynamicRange && brightest > 0.8 ? (0.8 + 0.2 * (1 - expf(-(brightest - 0.8) / 0.2))) / brightest : 1
       target[3 * pixel] = byte(mapped.0 * scale)
       target[3 * pixel + 1] = byte(mapped.1 * scale)
       target[3 * pixel + 2] = byte(mapped.2 * scale)
