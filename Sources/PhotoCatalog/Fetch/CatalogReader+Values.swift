@@ -39,12 +39,14 @@ extension CatalogReader {
       try count(plan, by: ["asset.directory_id"], in: &tally) { row in
         [FilePath.text(try paths.place(row.directoryID(0)).path)]
       }
-    case .album:
+    case .album, .collection:
       try count(plan, by: ["asset.directory_id"], in: &tally) { row in
-        [FilePath.nameText(try paths.place(row.directoryID(0)).name)]
+        let place = try paths.place(row.directoryID(0))
+        return [key == .album ? FilePath.nameText(place.name) : "folder:" + FilePath.text(place.path)]
       }
       let assetCount = tally.assetCount
-      let titles = try names("SELECT id, title FROM collection WHERE title IS NOT NULL")
+      var titles = try names("SELECT id, title FROM collection WHERE title IS NOT NULL")
+      if key == .collection { titles = Self.uniqueNames(titles) }
       try count(
         plan, by: ["filing.collection_id"], join: " CROSS JOIN album_asset AS filing ON filing.asset_id = asset.id",
         in: &tally
@@ -112,6 +114,15 @@ extension CatalogReader {
     let statement = try RawStatement(database, sql)
     try statement.forEachRow { names[statement.int64(0)] = statement.text(1) }
     return names
+  }
+
+  /// The names of the user's albums in `FetchOptions`. A title that several albums have, without regard to case, is no name.
+  private static func uniqueNames(_ titles: [Int64: String]) -> [Int64: String] {
+    let counts = Dictionary(titles.values.map { (CaseFolding.fold($0), 1) }, uniquingKeysWith: +)
+    return Dictionary(
+      uniqueKeysWithValues: titles.map { id, title in
+        (id, counts[CaseFolding.fold(title)] == 1 ? "album:\(title)" : "id:\(id)")
+      })
   }
 
   /// The number of the day in the photo's local time. SQLite's division rounds to zero, so the numbers begin long before

@@ -16,6 +16,8 @@ package enum ValueKey: String, CaseIterable, Sendable {
   case folder
   /// The titles of folders and of the user's albums.
   case album
+  /// The same, by names that tell albums with the same title apart.
+  case collection
   /// The format of the first resource.
   case contentType
 

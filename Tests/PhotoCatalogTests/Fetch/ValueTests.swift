@@ -82,6 +82,9 @@ import Testing
     case .album:
       [folder.isEmpty ? "/" : FilePath.nameText(Array(folder.split(separator: UInt8(ascii: "/")).last ?? []))]
         + (library.random.albumOrder.contains(asset.id) ? ["Album"] : [])
+    case .collection:
+      ["folder:" + FilePath.text(folder.isEmpty ? [UInt8(ascii: "/")] : folder)]
+        + (library.random.albumOrder.contains(asset.id) ? ["album:Album"] : [])
     case .contentType: [asset.resources[0].contentType]
     }
   }
@@ -120,6 +123,35 @@ import Testing
     try fixture.catalog.read { reader in
       let names = try reader.values(of: .camera, in: reader.plan(FetchOptions())).values.map(\.text)
       #expect(names == ["Apple", "Canon EOS R5", "FUJIFILM X-T5", "NIKON Z 9"])
+    }
+  }
+
+  /// Each value selects the assets that it counts, so that a row can be found.
+  @Test func collectionsWithTheSameTitleAreToldApart() throws {
+    let fixture = try CatalogFixture()
+    let folders = [try fixture.addRoot("/p/data"), try fixture.addRoot("/q/data")]
+    for id in AssetID(1)...5 {
+      try fixture.insert(Asset.sample(id), directory: folders[id > 2 ? 1 : 0], name: Array("\(id)".utf8))
+    }
+    let albums = try fixture.catalog.write { writer in
+      try writer.perform([
+        .createAlbum(title: "Rome", assets: [1], parent: nil),
+        .createAlbum(title: "ROME", assets: [1, 3], parent: nil),
+        .createAlbum(title: "Oslo", assets: [5], parent: nil),
+      ])
+    }
+    try fixture.catalog.read { reader in
+      let counted = try reader.values(of: .collection, in: reader.plan(FetchOptions())).values
+      #expect(
+        Dictionary(uniqueKeysWithValues: counted.map { ($0.text, $0.count) }) == [
+          "folder:/p/data": 2, "folder:/q/data": 3, "id:\(albums[0])": 1, "id:\(albums[1])": 2, "album:Oslo": 1,
+        ])
+      for value in counted {
+        let list = try reader.ids(reader.plan(FetchOptions(collection: value.text)))
+        #expect(list.count == value.count, "\(value.text)")
+      }
+      let titles = try reader.values(of: .album, in: reader.plan(FetchOptions())).values
+      #expect(titles.first { $0.text == "data" }?.count == 5)
     }
   }
 }

@@ -12,7 +12,9 @@ enum StatsKey: String, ExpressibleByArgument, CaseIterable, Sendable {
   /// The key of ListValues.
   var valueKey: String {
     switch self {
-    case .year, .month, .day, .camera, .folder, .album, .rating: rawValue
+    case .year, .month, .day, .camera, .folder, .rating: rawValue
+    // An album's title alone may be that of several folders.
+    case .album: "collection"
     case .dateSource: "creationDateSource"
     case .make: "camera.make"
     case .model: "camera.model"

@@ -25,8 +25,9 @@ struct StatsCommand: AsyncParsableCommand {
         focal-length             in millimetres
         type subtype format      for example image, screenshot, image/jpeg
         rating keyword           0 to 5, and each keyword
-        folder album             by path, and by title; an asset may be in
-                                 several albums, and have several keywords
+        folder                   by path
+        album                    by the name that --album takes. An asset may be
+                                 in several albums, and have several keywords.
 
       EXAMPLES
         photoctl stats
