@@ -67,6 +67,25 @@ import Testing
     #expect(try await changes(of: "a").map(\.assetCount) == [1])
   }
 
+  @Test func changeHasItsActionsAndTheNameOfItsOnlyFile() async throws {
+    var hide = AssetEdit(isHidden: true)
+    hide.cleared = [.title]
+    let album = try await perform(.createAlbum(title: "Rome", assets: [], parent: nil), as: "a")[0]
+    try await perform(.editAssets([ids[0]], hide), title(ids[0], "x"), place([ids[0]], in: album), as: "a")
+    try await perform(.editAssets([ids[1]], AssetEdit(isFavorite: false, isHidden: true)), as: "b", group: nil)
+    try await perform(title(ids[1], "y"), as: "c", group: nil)
+    try await perform(.deleteCollection(album), as: "d", group: nil)
+    let changes = try await changes()
+    #expect(
+      changes.map(\.actions) == [
+        [.delete], [.title], [.unfavorite, .hide], [.createAlbum, .hide, .clear, .title, .addAssets],
+      ])
+    let files = try fixture.catalog.read { try $0.assets(ids) }.assets
+    func filename(_ id: AssetID) -> String? { files.first { $0.id == id }?.resources.first?.filename }
+    #expect(changes.map(\.filename) == [nil, filename(ids[1]), filename(ids[1]), filename(ids[0])])
+    #expect(filename(ids[0]) != nil)
+  }
+
   enum Thing: CaseIterable { case photo, album, place, position }
 
   /// An undo of the group would undo the change of the other client, too.

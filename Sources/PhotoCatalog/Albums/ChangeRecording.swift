@@ -68,6 +68,12 @@ package struct ChangeRecording: Sendable {
   /// The number of assets that were edited, or placed in albums or removed from them.
   package var assetCount: Int { Set(assets.keys).union(places.keys.lazy.map(\.asset)).count }
 
+  /// The asset, if there is only one.
+  package var onlyAsset: AssetID? {
+    guard assets.count <= 1, let first = assets.keys.first ?? places.keys.first?.asset else { return nil }
+    return places.keys.allSatisfy { $0.asset == first } ? first : nil
+  }
+
   /// The collections that were created, edited or deleted, or whose assets were edited.
   package var collectionIDs: Set<CollectionID> { Set(collections.keys).union(places.keys.lazy.map(\.album)) }
 

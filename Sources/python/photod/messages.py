@@ -172,7 +172,8 @@ class ChangeResult(Record):
 
 @dataclass(frozen=True, slots=True)
 class UndoableChange(Record):
-    """A change that can be undone. `problem` says why it can't be, for a person."""
+    """A change that can be undone. `problem` says why it can't be, for a person. `actions` are what it did, such as
+    hide or createAlbum. `filename` is that of its only asset."""
 
     id: int
     date: str
@@ -180,6 +181,8 @@ class UndoableChange(Record):
     asset_count: int
     collections: tuple[str, ...]
     problem: str | None = None
+    actions: tuple[str, ...] = ()
+    filename: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ extension Library {
       if !record.isEmpty {
         undoLog.append(
           .init(
-            id: token.sequence, date: clock.wallTime, origin: origin, group: undoGroup, recording: performed.1))
+            id: token.sequence, date: clock.wallTime, origin: origin, group: undoGroup,
+            actions: changes.flatMap(\.actions), recording: performed.1))
       }
       return (token, performed.created)
     }

@@ -11,6 +11,8 @@ struct UndoLog {
     let date: WallTime
     let origin: String
     let group: String?
+    /// What its calls did, each action once.
+    private(set) var actions: [UndoableChange.Action]
     /// If the change can't be undone, it only has the titles of collections.
     private(set) var recording: ChangeRecording
     private(set) var obstacle: Obstacle?
@@ -21,11 +23,16 @@ struct UndoLog {
     /// About the work of undoing it (see ``ChangeRecording/work``). A value that several calls change counts for each.
     private var work: Int
 
-    init(id: Int64, date: WallTime, origin: String, group: String?, recording: ChangeRecording) {
+    init(
+      id: Int64, date: WallTime, origin: String, group: String?, actions: [UndoableChange.Action] = [],
+      recording: ChangeRecording
+    ) {
       (self.id, self.date, self.origin, self.group) = (id, date, origin, group)
       self.recording = recording
       byteCount = recording.byteCount
       work = recording.work
+      self.actions = []
+      add(actions)
       dropIfNeeded()
     }
 
@@ -37,7 +44,12 @@ struct UndoLog {
       group != nil && group == later.group && origin == later.origin
     }
 
+    private mutating func add(_ later: [UndoableChange.Action]) {
+      for action in later where !actions.contains(action) { actions.append(action) }
+    }
+
     fileprivate mutating func append(_ later: Entry) {
+      add(later.actions)
       if obstacle == nil { obstacle = later.obstacle ?? (recording.isContinued(by: later.recording) ? nil : .mixed) }
       recording.append(later.recording)
       droppedAssetCount += later.droppedAssetCount

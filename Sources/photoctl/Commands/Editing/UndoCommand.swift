@@ -86,9 +86,28 @@ struct UndoCommand: AsyncParsableCommand {
       })
   }
 
-  /// `3 photos, 'Rome'`
+  /// `hide, 3 photos`, `title, IMG_1.jpg` or `add to an album, 3 photos, 'Rome'`
   private static func subject(_ change: UndoableChange) -> String {
-    let photos = change.assetCount > 0 ? [Text.count(change.assetCount, "photo", "photos")] : []
-    return (photos + change.collections.map { "'\(Printable.text($0))'" }).joined(separator: ", ")
+    var parts = (change.actions ?? []).map(name)
+    if change.assetCount == 1, let filename = change.filename {
+      parts.append(Printable.text(filename))
+    } else if change.assetCount > 0 {
+      parts.append(Text.count(change.assetCount, "photo", "photos"))
+    }
+    return (parts + change.collections.map { "'\(Printable.text($0))'" }).joined(separator: ", ")
+  }
+
+  private static func name(_ action: UndoableChange.Action) -> String {
+    switch action {
+    case .creationDate: "date"
+    case .location: "place"
+    case .createAlbum: "make an album"
+    case .createFolder: "make a folder of albums"
+    case .createSmartAlbum: "make a smart album"
+    case .addAssets: "add to an album"
+    case .removeAssets: "remove from an album"
+    case .keyAsset: "cover"
+    default: Printable.text(action.rawValue)
+    }
   }
 }
