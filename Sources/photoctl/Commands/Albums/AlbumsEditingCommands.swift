@@ -30,12 +30,15 @@ struct AlbumsCreateCommand: AsyncParsableCommand {
     let library = connection.library
     let found = try await assets.find(in: library)
     let parentID = try await library.folderID(folder)
-    try await library.check(found)
-    let result = try await library.makeChanges([
-      ChangeRequest(createAlbum: .init(title: title, parentID: parentID))
-    ])
-    guard let id = result.createdCollectionIDs.first else { return }
-    try await library.change(found) { ChangeRequest(editAlbum: .init(id: id, placeAssetIDs: $0)) }
+    var id: CollectionID?
+    // The album and its first photos are one transaction. Only an album of more photos than a call can have needs several.
+    try await library.change(found, unlessEmpty: false) { ids in
+      id.map { ChangeRequest(editAlbum: .init(id: $0, placeAssetIDs: ids)) }
+        ?? ChangeRequest(createAlbum: .init(title: title, assetIDs: ids, parentID: parentID))
+    } made: { result in
+      id = id ?? result.createdCollectionIDs.first
+    }
+    guard let id else { return }
     try CreatedAlbum(id: id).put(asJSON: json.isOn)
     Output.complain(
       "The album '\(Printable.text(title))' was made, with \(Text.count(found.ids.count, "photo", "photos")).\n")

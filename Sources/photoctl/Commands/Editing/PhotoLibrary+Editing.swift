@@ -21,18 +21,29 @@ extension PhotoLibrary {
 
   /// Makes one change of many assets, some at a time, or none if one of them is not in the library.
   ///
-  /// - Parameter request: the request for some of the assets. They are in their order.
-  func change(_ assets: FoundAssets, _ request: ([AssetID]) -> ChangeRequest) async throws {
+  /// - Parameters:
+  ///   - unlessEmpty: whether nothing is changed if there are no assets.
+  ///   - request: the request for some of the assets. They are in their order.
+  ///   - made: called with the result of each call.
+  func change(
+    _ assets: FoundAssets, unlessEmpty: Bool = true, _ request: ([AssetID]) -> ChangeRequest,
+    made: (ChangeResult) -> Void = { _ in }
+  ) async throws {
     let ids = assets.ids
-    guard !ids.isEmpty else { return }
+    if unlessEmpty, ids.isEmpty { return }
+    var doneCount = 0
     do {
       // Several calls are several transactions. So every asset is looked up before the first call.
       if ids.count > Self.mostPerChange { try await checkAreKnown(ids) }
-      for start in stride(from: 0, to: ids.count, by: Self.mostPerChange) {
-        try await makeChanges([request(Array(ids[start..<min(start + Self.mostPerChange, ids.count)]))])
-      }
-    } catch PhotoLibraryError.noSuchAsset(let missing) {
+      repeat {
+        let part = Array(ids[doneCount..<min(doneCount + Self.mostPerChange, ids.count)])
+        made(try await makeChanges([request(part)]))
+        doneCount += part.count
+      } while doneCount < ids.count
+    } catch PhotoLibraryError.noSuchAsset(let missing) where doneCount == 0 {
       throw Failure(noSuchAssets: missing, names: assets.names) ?? PhotoLibraryError.noSuchAsset(ids: missing)
+    } catch let error as PhotoLibraryError where doneCount > 0 {
+      throw Failure(error, after: doneCount, of: ids.count)
     }
   }
 
@@ -72,5 +83,15 @@ extension PhotoLibrary {
     struct Changed: Encodable { let ids: [AssetID] }
     if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
     Output.complain(Text.count(ids.count, summary.one, summary.many) + "\n")
+  }
+}
+
+extension Failure {
+  /// The failure of a change that needs several calls, after some of them. The message of the failed call is about that
+  /// call only, and may say that nothing was changed.
+  fileprivate init(_ error: PhotoLibraryError, after doneCount: Int, of count: Int) {
+    self.init(error, in: "")
+    problem += ". The change was made for the first \(Text.grouped(doneCount)) of \(Text.grouped(count)) assets"
+    remedy = "`photoctl undo` takes that back. When the cause is removed, repeat the command."
   }
 }
