@@ -28,9 +28,25 @@ struct SeenPaths: Sendable {
 
   /// - Complexity: O(n) for n known paths.
   mutating func rename(_ rename: RenamedDirectory) {
-    let prefix = rename.fromPath + "/"
-    for (id, path) in paths where path.hasPrefix(prefix) {
-      paths[id] = rename.toPath + "/" + path.dropFirst(prefix.count)
+    let renaming = FolderRenaming(rename)
+    for (id, path) in paths {
+      if let renamed = renaming.path(of: path) { paths[id] = renamed }
     }
+  }
+}
+
+/// What a renamed folder makes of the paths in it. Bytes are compared, because the path of a file whose name is not UTF-8
+/// is a URI, also in a folder whose path is none.
+struct FolderRenaming {
+  private let from: [UInt8]
+  private let to: [UInt8]
+
+  init(_ rename: RenamedDirectory) { (from, to) = (FilePath.bytes(rename.fromPath), FilePath.bytes(rename.toPath)) }
+
+  /// The new path of the folder or of something in it; nil for any other path.
+  func path(of path: String) -> String? {
+    let bytes = FilePath.bytes(path)
+    guard LibraryFolders.contains(from, bytes) else { return nil }
+    return FilePath.text(to + bytes.dropFirst(from.count))
   }
 }

@@ -13,7 +13,7 @@ import PhotoModel
 struct HistoryText {
   private let style: Style
   private var seen = SeenPaths()
-  /// The albums that this watch has seen, to name deleted ones.
+  /// The albums that this watch has seen, to name deleted ones, and the differences of changed ones.
   private var albums: [CollectionID: AssetCollection] = [:]
 
   /// The assets of larger changes are not fetched for their paths.
@@ -31,10 +31,25 @@ struct HistoryText {
     for album in albums { self.albums[album.id] = album }
   }
 
+  /// Whether the text needs the present albums: there are new ones, or the change is about albums only.
+  static func needsAlbums(_ change: PersistentChange) -> Bool {
+    !change.insertedCollections.isEmpty || (isOnlyOfAlbums(change) && !change.updatedCollections.isEmpty)
+  }
+
+  /// Whether the commit has no photos and no folders. In all others, every changed asset updates the albums that count it.
+  private static func isOnlyOfAlbums(_ change: PersistentChange) -> Bool {
+    change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty
+      && change.renamedDirectories.isEmpty && change.rootAvailability.isEmpty
+  }
+
   /// `10:15:02  watcher  +3 ~1 -0  metadata`, followed by the details.
   ///
-  /// - Parameter named: the known ones among the assets that were inserted or updated.
-  mutating func text(_ change: PersistentChange, named: [Asset]) -> String {
+  /// - Parameters:
+  ///   - named: the known ones among the assets that were inserted or updated.
+  ///   - present: the albums after the change, if ``needsAlbums(_:)``.
+  mutating func text(_ change: PersistentChange, named: [Asset], albums present: [AssetCollection] = []) -> String {
+    let before = albums
+    remember(present)
     var heads: [String] = []
     if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
       heads.append(
@@ -44,12 +59,15 @@ struct HistoryText {
     var lines: [String] = []
     for rename in change.renamedDirectories {
       seen.rename(rename)
+      let renaming = FolderRenaming(rename)
+      for (id, album) in albums {
+        if let path = album.path.flatMap(renaming.path) { albums[id]?.path = path }
+      }
       lines.append("renamed \(Printable.text(rename.fromPath)) to \(Printable.text(rename.toPath))")
     }
     for root in change.rootAvailability {
       lines.append("\(Printable.text(root.path)) is \(root.available ? "back" : "offline")")
     }
-    // Updated albums are not mentioned, because every changed asset updates the albums that count it.
     if !(change.insertedCollections.isEmpty && change.deletedCollections.isEmpty) || (heads.isEmpty && lines.isEmpty) {
       heads.append(
         "albums +\(change.insertedCollections.count) ~\(change.updatedCollections.count) "
@@ -58,6 +76,11 @@ struct HistoryText {
     if heads.isEmpty { heads.append(lines.removeFirst()) }
     if change.insertedCollections.count <= WatchText.maximumNamed {
       lines += change.insertedCollections.compactMap(name).map { style.good("+ \($0)") }
+    }
+    if Self.isOnlyOfAlbums(change), change.updatedCollections.count <= WatchText.maximumNamed {
+      lines += change.updatedCollections.compactMap { id in
+        albums[id].map { style.doubtful("~ \(difference(from: before[id] ?? $0, to: $0))") }
+      }
     }
     if change.deletedCollections.count <= WatchText.maximumNamed {
       lines += change.deletedCollections.compactMap(name).map { style.bad("- \($0)") }
@@ -74,10 +97,25 @@ struct HistoryText {
   }
 
   /// `album Rome`, or `folder /p/2024`; nil for an album that this watch has not seen.
-  private func name(_ id: CollectionID) -> String? {
-    albums[id].map { album in
-      album.path.map { "folder \(Printable.text($0))" } ?? "album \(Printable.text(album.title))"
+  private func name(_ id: CollectionID) -> String? { albums[id].map(Self.name) }
+
+  private static func name(_ album: AssetCollection) -> String {
+    if let path = album.path { return "folder \(Printable.text(path))" }
+    return "\(album.kind == .folder ? "folder of albums" : "album") \(Printable.text(album.title))"
+  }
+
+  /// `album Rome → Roma  3 → 5 photos  to the folder of albums Trips`: the differences in name, count and folder. There are
+  /// none if its order, its cover or its query changed.
+  private func difference(from before: AssetCollection, to after: AssetCollection) -> String {
+    var parts = [Self.name(before)]
+    if before.title != after.title { parts[0] += " → \(Printable.text(after.title))" }
+    if before.count != after.count {
+      parts.append("\(Text.grouped(before.count)) → \(Text.count(after.count, "photo", "photos"))")
     }
+    if before.parentID != after.parentID {
+      parts.append("to the \(after.parentID.map { name($0) ?? "folder of albums id:\($0)" } ?? "top level")")
+    }
+    return parts.joined(separator: "  ")
   }
 }
 

@@ -17,11 +17,13 @@ struct WatchTextTests {
   }
 
   /// The time is left out, because it depends on the time zone.
-  private func text(_ change: PersistentChange, named: [Asset], in history: inout HistoryText) -> String {
+  private func text(
+    _ change: PersistentChange, named: [Asset], albums: [AssetCollection] = [], in history: inout HistoryText
+  ) -> String {
     let now = PhotoDate(microseconds: WatchText.now)
     var change = change
     change.date = now
-    return String(history.text(change, named: named).dropFirst(8))
+    return String(history.text(change, named: named, albums: albums).dropFirst(8))
   }
 
   private func text(_ change: PersistentChange, named: [Asset] = []) -> String {
@@ -91,6 +93,63 @@ struct WatchTextTests {
         == "  watcher   albums +1 ~0 -2\n          + album Rome?\n          - folder /p/2024\n")
     // A deleted album is forgotten.
     #expect(text(change { $0.deletedCollections = [6] }, named: [], in: &history).hasSuffix("albums +0 ~0 -1\n"))
+  }
+
+  /// A folder that was renamed, and everything in it, has its new path when it goes.
+  @Test func aRenamedFolderIsNamedByItsNewPath() {
+    var history = HistoryText()
+    history.remember([
+      AssetCollection(id: 6, kind: .folderAlbum, title: "aa", path: "/p/aa", count: 0),
+      AssetCollection(id: 7, kind: .folderAlbum, title: "in", path: "/p/aa/in", count: 0),
+      AssetCollection(id: 8, kind: .folderAlbum, title: "aab", path: "/p/aab", count: 0),
+      AssetCollection(id: 9, kind: .folderAlbum, title: "%FF", path: "file:///p/aa/%FF", count: 0),
+    ])
+    // The name of this photo is not UTF-8, so its path is a URI.
+    history.remember([asset(1, "file:///p/aa/%FF.jpg")])
+    _ = text(
+      change { $0.renamedDirectories = [RenamedDirectory(fromPath: "/p/aa", toPath: "/p/bb")] }, named: [], in: &history
+    )
+    #expect(
+      text(change { $0.deletedCollections = [6, 7, 8, 9] }, named: [], in: &history).hasSuffix(
+        """
+                  - folder /p/bb
+                  - folder /p/bb/in
+                  - folder /p/aab
+                  - folder file:///p/bb/%FF
+
+        """))
+    #expect(
+      text(change { $0.deletedAssets = [1] }, named: [], in: &history).hasSuffix("- file:///p/bb/%FF.jpg\n"))
+  }
+
+  @Test func aChangedAlbumIsNamedWithItsDifferences() {
+    var history = HistoryText()
+    let trips = AssetCollection(id: 4, kind: .folder, title: "Trips", count: 0)
+    var rome = AssetCollection(id: 5, kind: .album, title: "Rome", count: 3)
+    history.remember([trips, rome])
+    let updated = change { $0.updatedCollections = [5] }
+    #expect(HistoryText.needsAlbums(updated))
+    rome.title = "Roma\u{1B}"
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history)
+        == "  watcher   albums +0 ~1 -0\n          ~ album Rome → Roma?\n")
+    (rome.title, rome.count) = ("Roma", 1_204)
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history)
+        .hasSuffix("~ album Roma? → Roma  3 → 1,204 photos\n"))
+    rome.parentID = 4
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history)
+        .hasSuffix("~ album Roma  to the folder of albums Trips\n"))
+    rome.parentID = nil
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Roma  to the top level\n"))
+    // Its order or its cover changed.
+    #expect(text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Roma\n"))
+    // Every changed photo updates the albums that count it.
+    let photo = change { ($0.updatedAssets, $0.updatedCollections) = ([1], [5]) }
+    #expect(!HistoryText.needsAlbums(photo))
+    #expect(text(photo, named: [asset(1, "/p/a.jpg")], in: &history) == "  watcher   +0 ~1 -0\n          ~ /p/a.jpg\n")
   }
 
   @Test func theNumberOfRememberedPathsIsBounded() {

@@ -272,9 +272,10 @@ private struct WatchedHistory {
         case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
         case .text:
           let touched = change.insertedAssets + change.updatedAssets
-          if !change.insertedCollections.isEmpty { text.remember(try await library.collections()) }
           let few = touched.count <= HistoryText.maximumRemembered
-          try Output.put(text.text(change, named: few ? try await library.assets(touched) : []))
+          let named = few ? try await library.assets(touched) : []
+          let albums = HistoryText.needsAlbums(change) ? try await library.collections() : []
+          try Output.put(text.text(change, named: named, albums: albums))
           await library.disconnect()
         }
         // The token advances with each change, so that no change of a page is printed twice.
