@@ -113,6 +113,27 @@ import Testing
     }
   }
 
+  /// A commit of photod itself without photos has no lines. A client's commit without photos changes albums.
+  @Test func emptyFoldersRunNoCommand() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try await fixture.synchronize()
+      let (state, out) = (fixture.directory + "/state", fixture.directory + "/out")
+      let watch = try Watch(fixture, ["--exec", "echo \"$PHOTOD_ORIGIN\" >>out; cat >>out", "--state", state])
+      try await wait("a first token") { FileManager.default.fileExists(atPath: state) }
+      let before = token(state)
+      try FileManager.default.createDirectory(atPath: fixture.path("empty"), withIntermediateDirectories: true)
+      let made = try await fixture.synchronize()
+      #expect(made != before, "the folder is a commit")
+      try await wait("the token of the folder") { try reached(made, state) }
+      #expect(text(out).isEmpty)
+      let album = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, ["albums", "create", "Rome"])
+      #expect(album.status == 0, "\(album.errors)")
+      try await wait("the album") { text(out) == "client:photoctl\n" }
+      watch.stop(SIGTERM)
+    }
+  }
+
   /// photoctl is killed while its command runs, and the command itself fails. Each photo comes at least once.
   @Test func nothingIsMissedByKillsAndFailures() async throws {
     try await DaemonFixture.with { fixture in
