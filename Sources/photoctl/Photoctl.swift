@@ -91,12 +91,14 @@ struct Photoctl: AsyncParsableCommand {
     do {
       if let failure = UsageError.unknownCommand(in: arguments) { throw failure }
       command = try parseAsRoot(arguments)
+      if let failure = EmptyArgument.failure(in: arguments, of: name(of: type(of: command))) { throw failure }
     } catch let failure as Failure {
       end(failure, style)
     } catch {
       // Help and version end with 0, a wrong command line with 64.
       let status = exitCode(for: error)
       if status.isSuccess { exit(withError: error) }
+      if let failure = unknownOption(in: arguments) { end(failure, style) }
       Output.complain(UsageError.text(fullMessage(for: error), style: style))
       exit(withError: status)
     }
@@ -124,6 +126,15 @@ struct Photoctl: AsyncParsableCommand {
     let own = command.configuration.commandName ?? ""
     let group = configuration.subcommands.first { $0.configuration.subcommands.contains { $0 == command } }
     return group.map { "\($0.configuration.commandName ?? "") \(own)" } ?? own
+  }
+
+  /// The failure for an unknown option; nil if there is none, or if the parser's description can't be read.
+  private static func unknownOption(in arguments: [String]) -> Failure? {
+    do {
+      return UnknownOption.failure(in: arguments, of: try CommandDescription(dump: _dumpHelp()))
+    } catch {
+      return nil
+    }
   }
 
   private static func end(_ failure: Failure, _ style: Style) -> Never {

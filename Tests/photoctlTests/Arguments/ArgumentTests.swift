@@ -78,7 +78,10 @@ struct ArgumentTests {
     ["watch", "--json", "--format", "text"], ["albums", "smart"], ["albums", "smart", "S", "--album", "Rome"],
     ["albums", "smart", "S", "--hidden"], ["albums", "smart", "S", "--taken", "today"],
     ["albums", "smart", "S", "--taken", "2024..7d"], ["albums", "smart", "S", "sea", "--edit", "--in", "Trips"],
-    ["albums", "smart", "S", "--where", "id > 1", "--limit", "0"],
+    ["albums", "smart", "S", "--where", "id > 1", "--limit", "0"], ["query", "--keyword", " "],
+    ["edit", "1", "--keyword", "-"], ["edit", "1", "--keyword", " "], ["edit", "1", "--keyword=-a", "--keyword", "a"],
+    ["edit", "1", "--clear", "title", "--title", "x"], ["edit", "1", "--clear", "creationDate", "--shift", "1h"],
+    ["edit", "1", "--shift", "5"],
   ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {

@@ -6,13 +6,13 @@ import Testing
 /// The arguments of `photoctl edit`.
 @Suite struct EditArgumentTests {
   @Test(arguments: [
-    ("90", 90), ("90s", 90), ("1h30m", 5_400), ("-2d", -172_800), ("+1.5h", 5_400), ("1d1h1m1s", 90_061), ("0", 0),
+    ("90s", 90), ("1h30m", 5_400), ("-2d", -172_800), ("+1.5h", 5_400), ("1d1h1m1s", 90_061), ("0s", 0),
   ])
   func timeIsParsed(_ text: String, _ seconds: Double) throws {
     #expect(try TimeShift(text).seconds == seconds)
   }
 
-  @Test(arguments: ["", "-", "h", "1x", "1h-30m", "--1", "1 h", "1..5"])
+  @Test(arguments: ["", "-", "h", "1x", "1h-30m", "--1", "1 h", "1..5", "5", "1h30m5", "0"])
   func wrongTimeIsRefused(_ text: String) {
     #expect(throws: TimeShift.Mistake.self) { try TimeShift(text) }
   }

@@ -116,6 +116,9 @@ struct FilterOptions: ParsableArguments {
     for lens in lens where lens.allSatisfy(\.isWhitespace) {
       throw ValidationError("--lens is '\(lens)'; it must contain a word.")
     }
+    for keyword in keyword where keyword.allSatisfy(\.isWhitespace) {
+      throw ValidationError("--keyword is '\(keyword)'; it must be a keyword.")
+    }
     if let predicate, predicate.allSatisfy(\.isWhitespace) {
       throw ValidationError("--where is '\(predicate)'; it must be a predicate.")
     }
@@ -127,6 +130,8 @@ struct FilterOptions: ParsableArguments {
       do { _ = try TextQuery(words) } catch { throw ValidationError("The words are '\(words)'. \(error.message)") }
     }
     if let rating, !(1...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 1 to 5.") }
+    try TextBound.check("--where", predicate, "FetchOptions.predicate")
+    try TextBound.check("The text to search for", searchText, "FetchOptions.text")
   }
 
   /// Whether no option is given.
@@ -166,13 +171,22 @@ struct FilterOptions: ParsableArguments {
   /// - Throws: ``Failure`` if the parentheses of `--where` don't match.
   private func combinedPredicate() throws -> String? {
     let shorthands = shorthands
-    guard let predicate else { return shorthands.isEmpty ? nil : shorthands.joined(separator: " AND ") }
+    guard let predicate else { return try shorthands.isEmpty ? nil : Self.joined(shorthands) }
     guard !shorthands.isEmpty else { return predicate }
     if let position = PredicateText.unmatchedParenthesis(in: predicate) {
       throw Failure.predicate(
         predicate, message: "this parenthesis has no counterpart", position: position, command: "")
     }
-    return (["(\(predicate))"] + shorthands).joined(separator: " AND ")
+    return try Self.joined(["(\(predicate))"] + shorthands)
+  }
+
+  /// - Throws: ``Failure`` if the options together make a predicate that is too long.
+  private static func joined(_ parts: [String]) throws -> String {
+    let predicate = parts.joined(separator: " AND ")
+    if let problem = TextBound.problem("the predicate of these options", predicate, "FetchOptions.predicate") {
+      throw Failure(.usage, problem, remedy: "Use fewer or shorter options.")
+    }
+    return predicate
   }
 
   /// These options with the paths by which photod knows the folders.
@@ -260,6 +274,7 @@ struct QueryOptions: ParsableArguments {
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit is \(limit); it must be 1 or more.") }
+    for sort in sort { try TextBound.check("--sort", sort.descriptor.key, "SortDescriptor.key") }
   }
 
   /// Whether no option is given.

@@ -26,6 +26,8 @@ struct AlbumsCreateCommand: AsyncParsableCommand {
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
+  func validate() throws { try TextBound.check(title: title) }
+
   func run() async throws {
     let library = connection.library
     let found = try await assets.find(in: library)
@@ -66,6 +68,8 @@ struct AlbumsMkdirCommand: AsyncParsableCommand {
   var folder: AlbumName?
 
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try TextBound.check(title: title) }
 
   func run() async throws {
     let library = connection.library
@@ -121,6 +125,8 @@ struct AlbumsRenameCommand: AsyncParsableCommand {
   var isDryRun = false
 
   @OptionGroup var json: JSONOption
+
+  func validate() throws { try TextBound.check(title: title) }
 
   func run() async throws {
     let library = connection.library

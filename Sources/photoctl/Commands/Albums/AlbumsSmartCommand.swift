@@ -52,6 +52,7 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
     if edit && folder != nil {
       throw ValidationError("--in is for a new album. `photoctl albums move` moves one to another folder.")
     }
+    if !edit { try TextBound.check(title: title) }
     if edit && AlbumName(argument: title) == nil { throw ValidationError("The album to edit has no name.") }
   }
 

@@ -93,6 +93,27 @@ struct EditCommand: AsyncParsableCommand {
       let similar = Spelling.nearest(to: field, among: known).map { " Did you mean \($0)?" } ?? ""
       throw ValidationError("--clear has '\(field)'; it must be one of \(known.joined(separator: ", ")).\(similar)")
     }
+    try TextBound.check("--title", title, "EditAsset.title")
+    try TextBound.check("--caption", caption, "EditAsset.caption")
+    let (added, removed) = keywords
+    for word in keyword {
+      let text = Self.withoutSign(word)
+      if text.allSatisfy(\.isWhitespace) { throw ValidationError("--keyword is '\(word)'; it must have a keyword.") }
+      try TextBound.check("--keyword", text, "EditAsset.addKeywords")
+    }
+    if let both = added.first(where: removed.contains) {
+      throw ValidationError("--keyword adds '\(both)' and also removes it. Give only one of them.")
+    }
+    let given: [ClearableField: (option: String, isGiven: Bool)] = [
+      .title: ("--title", title != nil), .caption: ("--caption", caption != nil),
+      .keywords: ("--keyword", !keyword.isEmpty), .rating: ("--rating", rating != nil),
+      .creationDate: (date != nil ? "--date" : "--shift", date != nil || shift != nil),
+      .location: ("--location", location != nil),
+    ]
+    for field in clearedFields.compactMap(ClearableField.init(rawValue:)) {
+      guard let (option, isGiven) = given[field], isGiven else { continue }
+      throw ValidationError("--clear has '\(field.rawValue)', which \(option) sets. Give only one of them.")
+    }
     if request([]) == .init(ids: []) {
       throw ValidationError("Nothing is to be edited. Give --title, --keyword, --rating or another option.")
     }
@@ -115,14 +136,24 @@ struct EditCommand: AsyncParsableCommand {
     clear?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
   }
 
+  private var keywords: (added: [String], removed: [String]) {
+    (
+      keyword.filter { !$0.hasPrefix("-") }.map(Self.withoutSign),
+      keyword.filter { $0.hasPrefix("-") }.map(Self.withoutSign)
+    )
+  }
+
+  private static func withoutSign(_ word: String) -> String {
+    word.hasPrefix("-") || word.hasPrefix("+") ? String(word.dropFirst()) : word
+  }
+
   private func request(_ ids: [AssetID]) -> ChangeRequest.EditAsset {
     var edit = ChangeRequest.EditAsset(ids: ids)
     (edit.title, edit.caption, edit.rating, edit.creationDate) = (title, caption, rating, date)
     edit.shiftCreationDate = shift?.seconds
     edit.location = location?.location
     if location != nil, location?.location == nil { edit.removeLocation = true }
-    let removed = keyword.filter { $0.hasPrefix("-") }.map { String($0.dropFirst()) }
-    let added = keyword.filter { !$0.hasPrefix("-") }.map { $0.hasPrefix("+") ? String($0.dropFirst()) : $0 }
+    let (added, removed) = keywords
     if !added.isEmpty { edit.addKeywords = added }
     if !removed.isEmpty { edit.removeKeywords = removed }
     if !clearedFields.isEmpty { edit.clear = clearedFields }
@@ -130,12 +161,12 @@ struct EditCommand: AsyncParsableCommand {
   }
 }
 
-/// A time to add to dates: numbers with the units d, h, m and s, such as `1h30m` or `-2d`. A number alone is seconds.
+/// A time to add to dates: numbers, each with the unit d, h, m or s, such as `1h30m` or `-2d`.
 struct TimeShift: Hashable, Sendable {
   let seconds: Double
 
   struct Mistake: Error, Equatable, CustomStringConvertible {
-    let description = "it must be a time such as 1h30m, 90s or -2d"
+    let description = "it must be a time such as 1h30m, 90s or -2d; each number has the unit d, h, m or s"
   }
 
   init(_ argument: String) throws {
@@ -147,11 +178,12 @@ struct TimeShift: Hashable, Sendable {
       let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
       rest = rest.dropFirst(digits.count)
       let factors: [Character: Double] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
-      guard let number = Double(digits), let factor = rest.isEmpty ? 1 : factors[rest.removeFirst()] else {
+      guard let number = Double(digits), let unit = rest.popFirst(), let factor = factors[unit] else {
         throw Mistake()
       }
       sum += number * factor
     }
+    guard sum.isFinite else { throw Mistake() }
     seconds = isNegative ? -sum : sum
   }
 }

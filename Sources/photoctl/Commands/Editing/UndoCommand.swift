@@ -39,6 +39,7 @@ struct UndoCommand: AsyncParsableCommand {
   @OptionGroup var json: JSONOption
 
   func validate() throws {
+    try TextBound.check("--origin", origin, "FetchUndoableChanges.origin")
     if list && number != nil { throw ValidationError("--list takes no number.") }
     if number != nil && origin != nil { throw ValidationError("Give a number or --origin, not both.") }
     if list && isDryRun { throw ValidationError("--list changes nothing, so it needs no --dry-run.") }

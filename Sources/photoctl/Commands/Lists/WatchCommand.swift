@@ -116,6 +116,7 @@ struct WatchCommand: AsyncParsableCommand {
       }
       if query.isEmpty { throw ValidationError("\(option) describes a list. Give the query of that list, too.") }
     }
+    try TextBound.check("--since-digest", sinceDigest, "Observe.sinceDigest")
     if sinceIds != nil && sinceDigest != nil {
       throw ValidationError("--since-ids has the list itself. Leave out --since-digest.")
     }
