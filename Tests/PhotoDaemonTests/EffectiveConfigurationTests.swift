@@ -1,6 +1,9 @@
 import Glibc
-import PhotoDaemon
+import Logging
+import Synchronization
 import Testing
+
+@testable import PhotoDaemon
 
 /// The output of `photod --check-config`.
 @Suite struct EffectiveConfigurationTests {
@@ -83,5 +86,33 @@ import Testing
       try EffectiveConfiguration(options: options, environment: scratch.environment())
     }
     #expect(long?.status == .usage)
+  }
+
+  enum Place: CaseIterable { case catalogIsAFolder, catalogBelowAFile, socketIsAFile, socketBelowAFile }
+
+  /// The check ends with the exit code of a start, and with the same message.
+  @Test(arguments: Place.allCases) func theCheckFindsPlacesAtWhichAStartFails(_ place: Place) async throws {
+    let scratch = try Scratch()
+    try scratch.directory("folder")
+    let file = try scratch.file("file", "text")
+    var options = Options()
+    options.roots = ["\(scratch.path)/folder"]
+    switch place {
+    case .catalogIsAFolder: options.catalog = "\(scratch.path)/folder"
+    case .catalogBelowAFile: options.catalog = "\(file)/catalog.sqlite"
+    case .socketIsAFile: options.socket = file
+    case .socketBelowAFile: options.socket = "\(file)/photod.sock"
+    }
+    let found = #expect(throws: StartError.self) {
+      try EffectiveConfiguration(options: options, environment: scratch.environment())
+    }
+    let reported = Mutex("")
+    let status = await Daemon.run(
+      options: options, environment: scratch.environment(), parts: .library, hangups: AsyncStream { _ in },
+      stopSignals: [], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      report: { text in reported.withLock { $0 += text } }, cutOff: {}, program: nil)
+    #expect(found?.status == status)
+    #expect(found?.status == (place == .catalogIsAFolder ? .inputOutput : .cannotCreate))
+    #expect(found?.threeLines == reported.withLock { $0 })
   }
 }

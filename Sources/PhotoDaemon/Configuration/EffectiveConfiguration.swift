@@ -1,7 +1,7 @@
 /// The configuration that photod would run with, and where each value comes from (`photod --check-config`).
 ///
-/// It reads only the files of the configuration, and looks at the roots. It makes no folder, takes no lock, and leaves
-/// the catalog and the socket alone.
+/// It reads only the files of the configuration, and looks at the roots and at the places of the catalog and the socket. It
+/// makes no folder, takes no lock, and leaves the catalog and the socket alone.
 package struct EffectiveConfiguration: Sendable {
   private let configuration: Configuration
   private let options: Options
@@ -12,8 +12,11 @@ package struct EffectiveConfiguration: Sendable {
   package init(options: Options, environment: ProcessEnvironment) throws(StartError) {
     (configuration, file) = try Configuration.loadWithFile(options: options, environment: environment)
     self.options = options
-    // The socket's path is checked where the socket is made, which is not done here.
-    try SocketFile.check(configuration.socket)
+    // A start checks these places when it makes the files, which is not done here.
+    try PlaceCheck.catalog(configuration.catalog)
+    try PlaceCheck.folder(of: configuration.catalog)
+    try PlaceCheck.socket(configuration.socket)
+    try PlaceCheck.folder(of: configuration.socket)
   }
 
   /// TOML that configures the same. Comments name the source of each value, and the warnings.

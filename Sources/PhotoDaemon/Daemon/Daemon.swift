@@ -107,6 +107,7 @@ package enum Daemon {
       let configuration = try Configuration.load(options: options, environment: environment)
       LogOutput.level = configuration.logLevel
       for remark in configuration.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
+      try PlaceCheck.catalog(configuration.catalog)
       do {
         return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
       } catch  where environment.isActivated && error.status == .alreadyRunning {

@@ -10,7 +10,7 @@ enum PrivateDirectory {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT == S_IFDIR else {
-        throw StartError(.cannotCreate, "\(path) is no directory", remedy: "Move it away, or choose another path.")
+        throw noDirectory(path)
       }
       if path.hasSuffix("/photod"), status.st_uid == geteuid(), status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
         throw failure(path, errno)
@@ -30,7 +30,11 @@ enum PrivateDirectory {
     return String(path[..<slash])
   }
 
-  private static func failure(_ path: String, _ code: Int32) -> StartError {
+  static func noDirectory(_ path: String) -> StartError {
+    StartError(.cannotCreate, "\(path) is no directory", remedy: "Move it away, or choose another path.")
+  }
+
+  static func failure(_ path: String, _ code: Int32) -> StartError {
     StartError(
       .cannotCreate, "the directory \(path) can't be made: \(systemMessage(code))",
       remedy: "Make the directory above it writable for your user, or choose other paths with --catalog and --socket.")

@@ -72,6 +72,10 @@ package struct SocketFile: Sendable {
     return unlink(path) == 0 ? nil : systemMessage(errno)
   }
 
+  static func noSocket(_ path: String) -> StartError {
+    StartError(.cannotCreate, "\(path) exists and is no socket", remedy: "Move it away, or give another --socket.")
+  }
+
   private static func removeStale(_ path: String, _ address: UnixSocketAddress) throws(StartError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -79,8 +83,7 @@ package struct SocketFile: Sendable {
       throw failure(path, "examined", errno)
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw StartError(
-        .cannotCreate, "\(path) exists and is no socket", remedy: "Move it away, or give another --socket.")
+      throw noSocket(path)
     }
     let probe = UnixSocketAddress.makeSocket(SOCK_STREAM, flags: SOCK_NONBLOCK)
     guard probe >= 0 else { throw failure(path, "tried", errno) }
