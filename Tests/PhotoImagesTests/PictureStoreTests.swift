@@ -31,6 +31,21 @@ struct PictureStoreTests {
     #expect(!isReadable(first))
   }
 
+  /// The disk of the folder is not full, so the remedy is another one, and the reason is that of the folder.
+  @Test func folderThatCannotBeMadeIsNamedWithItsReason() throws {
+    // No folder can be made in /sys: not permitted, or read-only.
+    let store = PictureStore(
+      directory: "/sys/photod-test/pictures", maximumBytes: 1_000, clock: .monotonic(), logger: Logger(label: "test")
+    ) { _ in false }
+    let png: [UInt8] =
+      [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 8) + [0, 0, 0, 1, 0, 0, 0, 1]
+    let header = try #require(PictureHeader(png[...]))
+    let error = #expect(throws: PictureStore.WriteError.self) {
+      try store.put(PictureKey(assetID: 1, revision: 1, variant: 0), png, header)
+    }
+    #expect(error?.errorNumber != ENOENT && error?.isFull == false)
+  }
+
   @Test func waitingResultKeepsItsFile() async throws {
     let fixture = try EngineFixture(maximumBytes: 5000)
     fixture.assets.add(1...30)

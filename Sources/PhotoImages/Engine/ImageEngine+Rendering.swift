@@ -189,7 +189,12 @@ extension ImageEngine {
       configuration.logger.error(
         "a picture can't be kept",
         metadata: ["directory": "\(configuration.cacheDirectory)", "reason": "\(reason)"])
-      let message = "the picture can't be written to \(configuration.cacheDirectory): \(reason)"
+      // The first sentence is the problem, and the rest is the remedy.
+      let remedy =
+        error.isFull
+        ? "Make room on the disk that holds the cache."
+        : "Make this folder writable for photod, or start photod with another folder in XDG_CACHE_HOME."
+      let message = "the picture can't be written to \(configuration.cacheDirectory): \(reason). \(remedy)"
       return .failure(.storageFull, message)
     }
   }
