@@ -63,6 +63,29 @@ struct PhotoLibraryErrorTests {
     #expect(bare.remedy == "Try again with more time.")
   }
 
+  /// systemd serves the standard socket only.
+  @Test func theRemedyForAnUnreachableDaemonFitsTheSocket() async throws {
+    let standard = PhotoLibrary.standardSocketPath
+    let dead = PhotoLibraryError(.connectionRefused(path: standard))
+    #expect(dead.remedy == "Run `systemctl --user start photod.socket`, or run `photod` in another terminal.")
+    for error in [
+      PhotoLibraryError(.connectionRefused(path: "/tmp/s")), PhotoLibraryError(.noSuchSocket(path: "/tmp/s")),
+    ] {
+      #expect(
+        error.remedy == "Start the photod that serves this socket, or choose another socket. PHOTOD_SOCKET may name it."
+      )
+    }
+    try await withTemporaryDirectory { folder in
+      let long = folder + "/" + String(repeating: "x", count: 120)
+      for (path, reason) in [(folder, "it is no socket"), (long, "the path of a socket has at most 107 bytes")] {
+        let error = await #expect(throws: PhotoLibraryError.self) { try await PhotoLibrary(socketPath: path).status() }
+        #expect(error?.message == "photod is not reachable at \(path): \(reason)")
+        #expect(error?.remedy.hasPrefix("Check the path of the socket. The standard one is /") == true)
+        #expect(error?.isWithoutDaemon == false)
+      }
+    }
+  }
+
   @Test func unknownErrorsKeepTheirNameAndParameters() {
     let later = PhotoLibraryError(VarlinkError("org.photod.library.TooHot", ["degrees": 90]))
     #expect(later == .unknown(name: "org.photod.library.TooHot", parameters: #"{"degrees":90}"#))

@@ -37,7 +37,7 @@ struct FailureTests {
     #expect(
       Failure(error, in: "show").threeLines == """
         photoctl: photod is not reachable at /run/s: no process listens
-          Run `systemctl --user start photod.socket`, or run `photod` in another terminal.
+          Start the photod that serves this socket, or name another socket with --socket or PHOTOD_SOCKET.
           See `photoctl help`.
 
         """)

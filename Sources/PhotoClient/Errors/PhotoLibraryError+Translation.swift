@@ -32,6 +32,7 @@ extension PhotoLibraryError {
 
   private static let noSocket = "there is no socket"
   private static let noListener = "no process listens"
+  private static let noAnswer = "it accepts no connections"
 
   /// Whether the socket shows that photod does not run. It may start a little later.
   package var isWithoutDaemon: Bool {
@@ -45,7 +46,7 @@ extension PhotoLibraryError {
       case .noSuchSocket(let path): .unreachable(socketPath: path, reason: Self.noSocket)
       case .connectionRefused(let path): .unreachable(socketPath: path, reason: Self.noListener)
       case .connectionFailed(let path, let reason): .unreachable(socketPath: path, reason: reason)
-      case .timedOut(let path): .unreachable(socketPath: path, reason: "it accepts no connections")
+      case .timedOut(let path): .unreachable(socketPath: path, reason: Self.noAnswer)
       case .permissionDenied(let path): .permissionDenied(socketPath: path)
       case .connectionClosed: .connectionClosed
       case .streamRunning, .replyTooLarge: .malformedReply(error.description)

@@ -145,9 +145,14 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .methodMissing: "Install a photod and a client of the same version."
     case .internalError: "This is a bug of photod. Its log has more: `journalctl --user -u photod`."
     case .unknown: "This program is older than photod. Install the same version of both."
+    case .unreachable(let path, _) where !isWithoutDaemon:
+      "Check the path of the socket. The standard one is \(PhotoLibrary.standardSocketPath)\(path == PhotoLibrary.standardSocketPath ? "" : ", and PHOTOD_SOCKET may name another")."
+    case .unreachable(let path, _) where path != PhotoLibrary.standardSocketPath:
+      "Start the photod that serves this socket, or choose another socket. PHOTOD_SOCKET may name it."
     case .unreachable: "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
     case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
-    case .connectionClosed: "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`."
+    case .connectionClosed:
+      "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`, or the output of photod if systemd did not start it."
     case .malformedReply: "Check that photod listens there. Install a photod and a client of the same version."
     }
   }

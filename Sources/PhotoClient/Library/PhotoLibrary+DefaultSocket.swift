@@ -15,6 +15,11 @@ extension PhotoLibrary {
       chosen: variable("PHOTOD_SOCKET"), runtimeDirectory: variable("XDG_RUNTIME_DIR"), userID: geteuid())
   }
 
+  /// The socket that systemd and a photod without options use, whatever `PHOTOD_SOCKET` says.
+  package static var standardSocketPath: String {
+    socketPath(runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }, userID: geteuid())
+  }
+
   /// By the XDG Base Directory Specification 0.8, a relative path is invalid and must be ignored.
   static func socketPath(chosen: String? = nil, runtimeDirectory: String?, userID: uid_t) -> String {
     if let chosen, !chosen.isEmpty { return chosen }

@@ -75,7 +75,7 @@ public final class VarlinkClient: Sendable {
         case .system("connect", EACCES), .system("connect", EPERM):
           throw VarlinkClientError.permissionDenied(path: path)
         default:
-          throw VarlinkClientError.connectionFailed(path: path, reason: failure.description)
+          throw VarlinkClientError.connectionFailed(path: path, reason: failure.clientReason)
         }
       }
     }

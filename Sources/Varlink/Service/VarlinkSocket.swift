@@ -35,6 +35,16 @@ public enum VarlinkSocket {
       case .system(let call, let number): "\(path): \(call): \(String(cString: strerror(number)))"
       }
     }
+
+    /// The reason for a client, without the path.
+    var clientReason: String {
+      switch reason {
+      case .notASocket: "it is no socket"
+      case .pathTooLong: "the path of a socket has at most \(VarlinkSocket.maximumPathBytes) bytes"
+      case .system(let call, let number): "\(call): \(String(cString: strerror(number)))"
+      case .inUse, .notListening: description
+      }
+    }
   }
 
   /// The size of sun_path of unix(7) without its NUL.
@@ -81,6 +91,11 @@ public enum VarlinkSocket {
     guard path.utf8.count <= maximumPathBytes else { throw Failure(reason: .pathTooLong, path: path) }
     let descriptor = try makeSocket(path)
     do {
+      // Linux also replies ECONNREFUSED for a file or a folder, which is no dead service.
+      var status = stat()
+      if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+        throw Failure(reason: .notASocket, path: path)
+      }
       try check("connect", path, withAddress(path) { Glibc.connect(descriptor, $0, $1) })
     } catch {
       close(descriptor)

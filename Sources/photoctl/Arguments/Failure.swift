@@ -81,6 +81,9 @@ struct Failure: Error, Hashable, Sendable {
     {
       return "Nothing was changed. Correct the command, and repeat it."
     }
+    if case .unreachable(let path, _) = error, path != PhotoLibrary.standardSocketPath, error.isWithoutDaemon {
+      return "Start the photod that serves this socket, or name another socket with --socket or PHOTOD_SOCKET."
+    }
     guard error.isWithoutDaemon, let user = Style.variable("SUDO_USER"), !user.isEmpty else { return error.remedy }
     return "root has no photod. Run photoctl without sudo, as \(user)."
   }

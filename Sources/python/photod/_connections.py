@@ -28,8 +28,11 @@ IMAGES = "org.photod.images"
 
 def default_socket_path() -> str:
     """The socket of the user's own photod, where photoctl looks for it, too: $PHOTOD_SOCKET, else that of the session."""
-    if chosen := os.environ.get("PHOTOD_SOCKET"):
-        return chosen
+    return os.environ.get("PHOTOD_SOCKET") or standard_socket_path()
+
+
+def standard_socket_path() -> str:
+    """The socket that systemd and a photod without options use, whatever $PHOTOD_SOCKET says."""
     directory = os.environ.get("XDG_RUNTIME_DIR", "")
     if not directory.startswith("/"):
         directory = f"/run/user/{os.geteuid()}"
@@ -215,6 +218,14 @@ class Connections:
                     self._idle.setdefault(interface, []).append(connection)
 
 
+def _unreachable(socket_path: str, reason: str) -> Unreachable:
+    """No photod listens at the socket. systemd serves the standard socket only."""
+    remedy = None
+    if socket_path != standard_socket_path():
+        remedy = "Start the photod that serves this socket, or choose another socket. PHOTOD_SOCKET may name it."
+    return Unreachable(f"photod is not reachable at {socket_path}: {reason}", remedy)
+
+
 def translated(error: BaseException, socket_path: str) -> BaseException:
     """Returns the exception of this package for one of `varlink` or the socket; others as they are."""
     match error:
@@ -225,9 +236,9 @@ def translated(error: BaseException, socket_path: str) -> BaseException:
         case varlink.VarlinkError():
             return error_from_reply(error.error(), error.parameters() or {})
         case FileNotFoundError():
-            return Unreachable(f"photod is not reachable at {socket_path}: there is no socket")
+            return _unreachable(socket_path, "there is no socket")
         case ConnectionRefusedError():
-            return Unreachable(f"photod is not reachable at {socket_path}: no process listens")
+            return _unreachable(socket_path, "no process listens")
         case PermissionError():
             return PermissionDenied(f"{socket_path} belongs to another user")
         case BrokenPipeError() | ConnectionResetError():

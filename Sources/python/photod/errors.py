@@ -221,7 +221,10 @@ class PermissionDenied(PhotodError):
 class ConnectionClosed(PhotodError):
     """photod closed the connection before it replied."""
 
-    default_remedy = "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`."
+    default_remedy = (
+        "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`, or the output of photod if "
+        "systemd did not start it."
+    )
 
 
 class MalformedReply(PhotodError):
