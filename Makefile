@@ -104,9 +104,15 @@ docs: deps
 	Documentation/build
 	echo 'To read it: python3 -m http.server -d .build/documentation/photod.doccarchive, then http://localhost:8000/documentation/photod'
 
-# Root should not compile, so run `make build` as your own user first.
+# Root should not compile, so run `make build` as your own user first. The folders that are made are listed, so that
+# `make uninstall` removes them, too. A package has its own list.
 install:
+	for path in '$(PREFIX)' '$(UNITDIR)'; do case $$path in /*) ;; *) \
+	  echo "make install: '$$path' is no absolute path. Begin PREFIX and UNITDIR with / or ~/ ." >&2; exit 1;; esac; done
 	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod-image' -a -x '$(RELEASE)/photod-video' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
+	test -n '$(DESTDIR)' || { folders=$$(Scripts/missing-folders '$(PREFIX)/bin' '$(PREFIX)/libexec/photod' '$(UNITDIR)' \
+	  '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)' '$(MANDIR)' '$(DOCDIR)/examples') && install -d '$(DOCDIR)' \
+	  && printf '%s\n' "$$folders" >>'$(DOCDIR)/folders'; }
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
 	install $(STRIP) -m 755 '$(RELEASE)/photod' '$(RELEASE)/photoctl' '$(DESTDIR)$(PREFIX)/bin'
 	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(RELEASE)/photod-image' '$(RELEASE)/photod-video' '$(DESTDIR)$(PREFIX)/libexec/photod'
@@ -132,7 +138,10 @@ uninstall:
 	rm -f '$(DESTDIR)$(UNITDIR)/photod.socket' '$(DESTDIR)$(UNITDIR)/photod.service'
 	rm -f '$(DESTDIR)$(BASHDIR)/photoctl' '$(DESTDIR)$(ZSHDIR)/_photoctl' '$(DESTDIR)$(FISHDIR)/photoctl.fish'
 	rm -f '$(DESTDIR)$(MANDIR)/photod.1' '$(DESTDIR)$(MANDIR)/photoctl.1' '$(DESTDIR)$(MANDIR)/photoctl-'*.1
-	rm -rf '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DOCDIR)'
+	folders=$$(cat '$(DOCDIR)/folders' 2>/dev/null | sort -ru); \
+	  rm -rf '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DOCDIR)'; \
+	  printf '%s\n' "$$folders" | while read -r folder; do \
+	    [ ! -d "$$folder" ] || rmdir --ignore-fail-on-non-empty "$$folder"; done
 	echo 'Removed from $(DESTDIR)$(PREFIX). Your catalog in ~/.local/share/photod is kept.'
 
 # make passes RELEASE=DIR on to debian/rules.

@@ -93,6 +93,31 @@ import Testing
     #expect(FileManager.default.isExecutableFile(atPath: "\(home)/.local/bin/photod"))
   }
 
+  @Test func uninstallRemovesTheFoldersThatInstallMade() throws {
+    let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: "\(home)/opt/bin", withIntermediateDirectories: true)
+    defer { #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: home) } }
+    func make(_ target: String) throws {
+      _ = try Project.run("make", target, "PREFIX=\(home)/opt", "RELEASE=\(BuiltPrograms.folder)", "STRIP=")
+    }
+    // Folders that a repeated installation finds are still those that the first one made.
+    for _ in 0..<2 { try make("install") }
+    let other = "\(home)/opt/share/man/man1/other.1"
+    try Data().write(to: URL(fileURLWithPath: other))
+    try make("uninstall")
+    let left = try #require(FileManager.default.enumerator(atPath: home)).compactMap { $0 as? String }
+    let expected: Set = ["opt", "opt/bin", "opt/share", "opt/share/man", "opt/share/man/man1"]
+    #expect(Set(left) == expected.union(["opt/share/man/man1/other.1"]))
+  }
+
+  @Test func aRelativePrefixIsRefused() throws {
+    for variable in ["PREFIX=opt", "UNITDIR=units"] {
+      let output = try Project.run(
+        "bash", "-c", "make install \(variable) DESTDIR=/nonexistent RELEASE=\(BuiltPrograms.folder) 2>&1 || true")
+      #expect(output.contains("is no absolute path. Begin PREFIX and UNITDIR with /"), "\(output)")
+    }
+  }
+
   /// The licence of photod-watch is not compatible with Apache-2.0. Only Swift's own libraries have an exception.
   @Test func photodWatchLinksOnlyItselfItsRecordsAndSwift() throws {
     let program = BuiltPrograms.folder + "/photod-watch"
