@@ -148,7 +148,7 @@ extension CatalogReader {
     let wanted = kind == "folder" ? name.split(separator: "/").last.map(String.init) ?? name : name
     let target = Array(CaseFolding.fold(wanted).unicodeScalars)
     guard !target.isEmpty, target.count <= 255 else { return [] }
-    let limit = max(2, target.count / 3)
+    let limit = max(1, target.count / 3)
     var found: [(distance: Int, reference: String)] = []
     for kind in AssetCollection.Kind.allCases {
       for row in try collectionRows(kind: kind) {
