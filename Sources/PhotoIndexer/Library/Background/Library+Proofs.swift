@@ -114,6 +114,8 @@ extension Library {
     } catch {
       // The next commit makes photod try again.
       proofs.isDue = false
+      // While a backup replaces the catalog, nothing is wrong, and the next library hashes the files.
+      guard (error as? PhotoError)?.code != "catalogReplaced" else { return [] }
       logger.notice("files not hashed", metadata: ["error": "\(error)"])
       return []
     }
