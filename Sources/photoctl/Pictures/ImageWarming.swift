@@ -16,6 +16,9 @@ struct ImageWarming {
   /// How long to wait before looking again.
   var interval: Duration = .seconds(1)
 
+  /// How often the progress is reported on standard error.
+  var reportInterval: Duration = .seconds(10)
+
   /// The set may not outgrow the contract's limit for a session.
   private static let mostMembers = 50_000
 
@@ -27,7 +30,13 @@ struct ImageWarming {
     var ids: [AssetID] = []
     for try await page in library.fetchIDs(FetchOptions(includeHidden: true)) { ids += page.ids }
     var made = 0
+    var lastReport = ContinuousClock.now
     while made < ids.count {
+      if ContinuousClock.now - lastReport >= reportInterval {
+        lastReport = .now
+        Output.complain(
+          "photoctl: \(Text.grouped(made)) of \(Text.count(ids.count, "asset", "assets")) have their pictures\n")
+      }
       if !isImmediate { try await waitUntilIdle() }
       let part = Array(ids[made...].prefix(Self.partCount))
       // The pictures that were made before stay in the set, so that they are not evicted for later ones.
@@ -42,7 +51,7 @@ struct ImageWarming {
 
   private func waitUntilIdle() async throws {
     guard let reason = idleness.reasonToWait() else { return }
-    if Output.isErrorTerminal { Output.complain("photoctl: waiting, because \(reason)\n") }
+    Output.complain("photoctl: waiting, because \(reason)\n")
     repeat { try await Task.sleep(for: interval) } while idleness.reasonToWait() != nil
   }
 
