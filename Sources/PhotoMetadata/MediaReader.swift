@@ -201,7 +201,8 @@ package struct MediaReader {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
     for byte in head.prefix(8) { bytes += [0x20, digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return "it is not \(promise.contentType): it begins with\(String(decoding: bytes, as: UTF8.self)); "
+    let kind = promise.mediaType == .unknown ? "a photo or video" : promise.contentType
+    return "it is not \(kind): it begins with\(String(decoding: bytes, as: UTF8.self)); "
       + "the file may be damaged or misnamed"
   }
 }

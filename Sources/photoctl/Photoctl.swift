@@ -116,7 +116,7 @@ struct Photoctl: AsyncParsableCommand {
       exit(withError: request)
     } catch {
       // Help is a command of the parser, which throws the text that it prints.
-      guard command is any AsyncParsableCommand else { exit(withError: error) }
+      guard command is any AsyncParsableCommand || error is Failure else { exit(withError: error) }
       end(Failure(error, in: name(of: type(of: command))), style)
     }
   }

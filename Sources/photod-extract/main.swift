@@ -31,6 +31,8 @@ enum Invocation {
 
 struct StartError: Error {
   let message: String
+  /// The exit status.
+  var status: Int32 = 1
 }
 
 func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
@@ -94,7 +96,7 @@ func work() -> Int32 {
     }
   } catch {
     complain("photod-extract: \(error.message)")
-    return 1
+    return error.status
   }
 }
 

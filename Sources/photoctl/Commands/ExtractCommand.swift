@@ -1,4 +1,5 @@
 import ArgumentParser
+import PhotoModel
 import WorkerProcess
 
 #if canImport(Glibc)
@@ -23,13 +24,24 @@ struct ExtractCommand: ParsableCommand {
   var file: String
 
   func run() throws {
+    let path = FilePath.bytes(file)
+    // The program names the problem only. The exit status of an error is that of photoctl.
+    let descriptor = open(path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      throw Failure(
+        .noInput, "\(Printable.text(file)) can't be opened: \(String(cString: strerror(errno)))",
+        remedy: "Name a file that you may read.", command: "debug extract")
+    }
+    close(descriptor)
     let program: String
     do {
       program = try HelperProgram.extract.find()
     } catch {
       throw Self.notStarted("\(error)")
     }
-    var words: [UnsafeMutablePointer<CChar>?] = [program, "--file", file].map { (word: String) in strdup(word) }
+    var words: [UnsafeMutablePointer<CChar>?] = [Array(program.utf8), Array("--file".utf8), path].map { word in
+      strdup(word.map { CChar(bitPattern: $0) } + [0])
+    }
     words.append(nil)
     execv(program, &words)
     throw Self.notStarted("\(WorkerError("\(program) can't be started", errorNumber: errno))")

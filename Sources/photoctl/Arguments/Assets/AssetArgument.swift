@@ -73,7 +73,7 @@ extension Failure {
     if AbsolutePath.isFolder(path) {
       self.init(
         .noInput, first.problem("'\(Printable.text(path))' is a folder, and no asset"),
-        remedy: "`photoctl query --under \(ShellWord.quoted(Printable.text(path)))` lists the assets in it.")
+        remedy: "`photoctl query --under \(ShellWord.path(path))` lists the assets in it.")
       return
     }
     self.init(
@@ -81,7 +81,7 @@ extension Failure {
       first.problem("'\(Printable.text(path))' is not in the library")
         + (missing.count > 1
           ? ", nor \(missing.count == 2 ? "is" : "are") \(Text.count(missing.count - 1, "other", "others"))" : ""),
-      remedy: "`photoctl why \(ShellWord.quoted(Printable.text(path)))` has the reason. (A number alone is an id.)")
+      remedy: "`photoctl why \(ShellWord.path(path))` has the reason. (A number alone is an id.)")
   }
 
   /// The failure for ids that no asset has, with the place of the first one; `nil` if there are none.
@@ -93,5 +93,13 @@ extension Failure {
       (names[first]?.problem(problem) ?? problem)
         + (ids.count > 1 ? " or \(Text.count(ids.count - 1, "other id", "other ids"))" : ""),
       remedy: PhotoLibraryError.noSuchAsset(ids: ids).remedy)
+  }
+}
+
+extension ShellWord {
+  /// A path as a word of a command line, printable and quoted. A path that begins with a minus would be an option.
+  static func path(_ path: String) -> String {
+    let printable = Printable.text(path)
+    return quoted(printable.hasPrefix("-") ? "./" + printable : printable)
   }
 }

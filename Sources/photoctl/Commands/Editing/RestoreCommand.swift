@@ -33,7 +33,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
   @Flag(
     name: [.customShort("n"), .customLong("dry-run")],
-    help: "Print which backup would replace the catalog, and change nothing. The file is not verified.")
+    help: "Print which backup would replace the catalog, and change nothing. Only the beginning of the file is checked."
+  )
   var isDryRun = false
 
   @OptionGroup var json: JSONOption
@@ -43,6 +44,11 @@ struct RestoreCommand: AsyncParsableCommand {
     let isNamed = Self.isName(path) && !Self.exists(path)
     let known = isNamed || isDryRun ? try await PhotoDaemonManagement(of: library).backups() : []
     let backup = Self.backup(path, among: isNamed ? known : [])
+    if isNamed, !known.contains(where: { $0.path == backup }) {
+      throw Failure(
+        .noInput, "there is no backup '\(Printable.text(path))'", remedy: "`photoctl backup --list` lists the backups.",
+        command: "restore")
+    }
     if isDryRun { return try await printDryRun(backup, known.first { $0.path == backup }, library) }
     let restored = try await PhotoDaemonManagement(of: library).restore(from: backup)
     try Output.put(json.isOn ? JSONText.indented(restored) : Array(BackupText.restored(restored).utf8))
@@ -55,11 +61,7 @@ struct RestoreCommand: AsyncParsableCommand {
       let assetCount: Int?
       let currentAssetCount: Int
     }
-    guard known != nil || Self.exists(backup) else {
-      throw Failure(
-        .noInput, "there is no backup '\(Printable.text(path))'", remedy: "`photoctl backup --list` lists the backups.",
-        command: "restore")
-    }
+    if known == nil { try checkBeginning(of: backup) }
     let count = try await library.status().assetCount
     if json.isOn {
       return try Output.put(
@@ -72,6 +74,25 @@ struct RestoreCommand: AsyncParsableCommand {
       favorites, albums and edits would be those of the backup. photod would first back up the present catalog
 
       """)
+  }
+
+  /// The first bytes of every SQLite file (https://www.sqlite.org/fileformat.html#magic_header_string).
+  private static let beginning = Array("SQLite format 3\0".utf8)
+
+  /// Throws if the file can't be a catalog. photod itself verifies all of it before it restores it.
+  private func checkBeginning(of backup: String) throws {
+    func failure(_ problem: String) -> Failure {
+      Failure(
+        .noInput, "\(Printable.text(backup)) \(problem)", remedy: "`photoctl backup --list` lists the backups.",
+        command: "restore")
+    }
+    let descriptor = open(
+      FilePath.bytes(backup).map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw failure("can't be opened: \(String(cString: strerror(errno)))") }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: Self.beginning.count)
+    let count = read(descriptor, &bytes, bytes.count)
+    guard count == bytes.count, bytes == Self.beginning else { throw failure("is no catalog of photod") }
   }
 
   private static func isName(_ argument: String) -> Bool { !FilePath.bytes(argument).contains(UInt8(ascii: "/")) }

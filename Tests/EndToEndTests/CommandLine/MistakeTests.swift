@@ -1,0 +1,57 @@
+import Foundation
+import PhotoModel
+import PhotoTestSupport
+import Testing
+
+/// Mistakes on the command line of photoctl, with a real library.
+@Suite(.timeLimit(.minutes(10))) struct MistakeTests {
+  /// A script whose variable is not set must not change the photos of the current folder.
+  @Test func emptyArgumentsChangeNothing() async throws {
+    try await DaemonFixture.with { fixture in
+      for number in 0..<3 { try fixture.write("\(number).jpg", number) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      for words in [
+        ["hide", "--under", ""], ["hide", "--under="], ["edit", "--under", "", "--rating", "5"],
+        ["favorite", "--under", "file://"], ["query", "--under", ""], ["albums", "remove", "Best", "--under", ""],
+        ["rescan", ""], ["query", "--keyword", ""], ["stats", "--album", "folder:"], ["why", ""], ["backup", ""],
+        ["undo", "--origin", ""], ["thumbnail", "1", "--output", ""],
+      ] {
+        let run = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, words)
+        #expect(run.status == 64 && run.output.isEmpty, "\(words): \(run.errors)")
+      }
+      let all = try await fixture.assets()
+      #expect(all.count == 3 && all.allSatisfy { !$0.isHidden && !$0.isFavorite && $0.rating == nil })
+      let socket = try await PhotoctlTests.photoctl(in: fixture.directory, "", ["query"])
+      #expect(socket.status == 64 && socket.errors.hasPrefix("photoctl: --socket is ''; it must not be empty\n"))
+    }
+  }
+
+  @Test func filesThatCannotBeUsedAreNamed() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("-x.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      func run(_ words: String...) async throws -> PhotoctlTests.Result {
+        try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, words)
+      }
+      let missing = try await run("debug", "extract", "nope")
+      #expect(missing.status == 66 && missing.errors.hasPrefix("photoctl: nope can't be opened: No such file"))
+      let text = try await run("debug", "extract", "/etc/passwd")
+      #expect(text.status == 65 && text.text.contains("it is not a photo or video: it begins with"), "\(text.text)")
+      let restores = [try await run("restore", "nope"), try await run("restore", "--dry-run", "nope")]
+      for restore in restores {
+        #expect(restore.status == 66)
+        #expect(restore.errors.hasPrefix("photoctl: there is no backup 'nope'\n  `photoctl backup --list`"))
+      }
+      let other = try await run("restore", "--dry-run", "/etc/passwd")
+      #expect(other.status == 66 && other.errors.hasPrefix("photoctl: /etc/passwd is no catalog of photod\n"))
+      let minus = try await run("favorite", "--", "-y.jpg")
+      #expect(minus.errors.contains("`photoctl why ./-y.jpg` has the reason."), "\(minus.errors)")
+      let id = try await run("favorite", "-1")
+      #expect(id.status == 64 && id.errors.hasPrefix("photoctl: there is no option '-1'\n"), "\(id.errors)")
+      let folder = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.directory, ["query"])
+      #expect(folder.status == 69 && folder.errors.contains("\(fixture.directory): it is no socket\n  Check the path"))
+    }
+  }
+}
