@@ -56,6 +56,7 @@ let package = Package(
     .target(
       name: "Varlink",
       dependencies: [
+        "CThread",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),
@@ -169,6 +170,7 @@ let package = Package(
     .target(name: "CDescriptorPassing"),
     .target(name: "CSandbox"),
     .target(name: "CFileBirth"),
+    .target(name: "CThread"),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
@@ -241,7 +243,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "VarlinkTests",
-      dependencies: ["TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
+      dependencies: ["CThread", "TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
     .testTarget(
       name: "PhotoCatalogTests",
       dependencies: [
@@ -262,7 +264,7 @@ let package = Package(
     .testTarget(
       name: "PhotoServerTests",
       dependencies: [
-        "ChangeDetails", "ImageRecords", "PhotoContract", "PhotoImages", "PhotoLive", "PhotoTestSupport",
+        "CThread", "ChangeDetails", "ImageRecords", "PhotoContract", "PhotoImages", "PhotoLive", "PhotoTestSupport",
         "PhotoExtract", "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
         "Varlink",
         .product(name: "Logging", package: "swift-log"),
@@ -291,8 +293,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "ChangeDetails", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches", "PhotoModel",
-        "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
+        "ChangeDetails", "CThread", "PhotoContract", "PhotoTestSupport", "PredicateLanguage", "TestFetches",
+        "PhotoModel", "PhotoCatalog", "PhotoClient", "Varlink", .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "ExampleTests", dependencies: ["PhotoClient", "PhotoModel", "PhotoTestSupport"]),

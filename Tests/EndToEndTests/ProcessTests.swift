@@ -1,3 +1,4 @@
+import CThread
 import Foundation
 import Glibc
 import PhotoContract
@@ -39,6 +40,45 @@ import Varlink
       fixture.kill(SIGTERM)
       #expect(fixture.process?.terminationStatus == 0 && fixture.process?.terminationReason == .exit)
       #expect(!isRunning(watch), "photod-watch outlived photod")
+    }
+  }
+
+  /// No other thread or process has inherited their slices.
+  @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
+  func onlyTheThreadsBetweenACallAndItsReplyHaveShortTimeSlices() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      // A fetch starts threads that read the catalog, and a picture starts photod-image.
+      _ = try await fixture.ids()
+      let picture = try await PhotoctlTests.photoctl(
+        in: fixture.directory, fixture.socket, ["thumbnail", fixture.path("a.jpg"), "--size", "64"])
+      #expect(picture.status == 0, "\(picture.errors)")
+      var slices: [String: [UInt64]] = [:]
+      let children = try ["photod-watch", "photod-extract", "photod-image"].flatMap {
+        try fixture.childProcessIDs(named: $0)
+      }
+      #expect(children.count >= 3)
+      for process in [fixture.processID] + children {
+        for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task") {
+          // A thread that has ended meanwhile has no name.
+          guard let number = pid_t(thread), let name = name(ofThread: thread, process) else { continue }
+          let kind = name.hasPrefix("NIO-ELT") ? "network" : name == "varlink-answer" ? "answer" : "other"
+          slices[kind, default: []].append(cthread_slice_of(number))
+        }
+      }
+      #expect(slices["network"] == [100_000], "\(slices)")
+      // Threads that they start may have inherited their name.
+      let answers = slices["answer", default: []].count { $0 == 100_000 }
+      #expect((2...4).contains(answers), "\(slices)")
+      #expect(slices["other"]?.contains(100_000) == false, "\(slices)")
+    }
+  }
+
+  private func name(ofThread thread: String, _ process: pid_t) -> String? {
+    FileManager.default.contents(atPath: "/proc/\(process)/task/\(thread)/comm").map {
+      String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
   }
 

@@ -4,8 +4,8 @@ import Synchronization
 /// Sends the watchdog ping to the service manager, at half of the watchdog's interval, as sd_watchdog_enabled(3)
 /// advises.
 ///
-/// It has a thread of its own and uses no task, because calls of clients may take every thread of the tasks' pool. The
-/// ping must depend on the library's queue and on nothing else.
+/// It has a thread of its own and uses no task, because tasks may take every thread of their pool. The ping must depend
+/// on the library's queue and on nothing else.
 final class WatchdogPing: Sendable {
   /// The proof that photod lives.
   enum Proof: Sendable {

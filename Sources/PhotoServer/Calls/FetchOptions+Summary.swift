@@ -4,7 +4,7 @@ extension FetchOptions {
   /// A short form for a person: `smart:favorites; isHidden == false; limit 100`; nil for the default list.
   ///
   /// - Parameter canonical: the predicate's canonical text from the list's plan. To parse the predicate again would take
-  ///   a thread of the tasks' pool for long.
+  ///   a thread that answers calls for long.
   func summary(predicate canonical: String?) -> String? {
     var parts: [String] = []
     if let collection { parts.append(collection) }

@@ -156,8 +156,8 @@ final class ServiceConnection: Sendable {
     }
   }
 
-  /// Scans a message. Long messages are scanned one after the other on a separate thread, and processes take turns. In
-  /// the tasks' pool, a few clients that send them without pause would delay all others.
+  /// Scans a message. Long messages are scanned one after the other on a separate thread, and processes take turns. On
+  /// the threads that answer calls, a few clients that send them without pause would delay all others.
   ///
   /// - Returns: nil if the task was cancelled. It then does not wait for this scan or earlier ones, because the service
   ///   could not stop in time.

@@ -19,8 +19,9 @@ import Synchronization
 /// try await service.serve(listeningDescriptor: socket)
 /// ```
 ///
-/// Network work is done on one separate thread, and interfaces answer on the tasks' executor. All tasks that the service
-/// starts have ended when `serve` returns.
+/// Network work is done on one separate thread for each listening socket. Interfaces answer on a few threads that all
+/// services of the process share, so they must not block. All tasks that the service starts have ended when `serve`
+/// returns.
 public final class VarlinkService: Sendable {
   /// The reply of GetInfo.
   public struct Identity: Sendable, Hashable {
@@ -242,9 +243,11 @@ public final class VarlinkService: Sendable {
   public func serve(listeningDescriptor descriptor: CInt) async throws {
     try VarlinkSocket.checkListening(descriptor)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    group.next().execute { TimeSlice.request(TimeSlice.short) }
     let result: Result<Void, any Error>
     do {
-      result = .success(try await serve(descriptor, on: group))
+      result = .success(
+        try await withTaskExecutorPreference(AnswerThreads.shared) { try await serve(descriptor, on: group) })
     } catch {
       result = .failure(error)
     }

@@ -59,8 +59,8 @@ public struct VarlinkServiceCall: Sendable {
     }
   }
 
-  /// The parameters of a method that has no list and no long text. They are decoded on the tasks' pool, which the calls
-  /// of all clients share. Longer parameters are rejected, because decoding 16 MiB takes seconds.
+  /// The parameters of a method that has no list and no long text. They are decoded on a thread that the calls of all
+  /// clients share. Longer parameters are rejected, because decoding 16 MiB takes seconds.
   ///
   /// - Throws: `VarlinkError.invalidParameter`, as ``parameters(_:)`` does.
   public func shortParameters<P: Decodable>(_ type: P.Type) throws -> P {

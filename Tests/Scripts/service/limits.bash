@@ -45,9 +45,23 @@ writable-code EPERM
 set-user-id-file EPERM
 realtime EPERM
 niceness allowed
+time-slice allowed
 END
 }
 check forbiddenCallsAreRefused
+
+# Linux before 6.12 has no time slices of threads.
+shortTimeSlices() {
+  photoctl status
+  # A thread may end meanwhile.
+  slices=$( (cat "/proc/$(pid)/task"/*/sched 2>/dev/null || :) | sed -n 's/^se\.slice *: *//p')
+  [ -z "$slices" ] || grep -x 100000 <<<"$slices"
+}
+
+callsAreAnsweredWithShortTimeSlices() {
+  shortTimeSlices
+}
+check callsAreAnsweredWithShortTimeSlices
 
 # exposed AT_MOST - whether the exposure level of the unit with its drop-ins, by systemd-analyze, is at most this.
 exposed() {

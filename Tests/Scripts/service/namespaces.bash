@@ -33,6 +33,11 @@ worksInNamespaces() {
 }
 check worksInNamespaces
 
+callsAreAnsweredWithShortTimeSlicesInNamespaces() {
+  shortTimeSlices
+}
+check callsAreAnsweredWithShortTimeSlicesInNamespaces
+
 picturesAreMadeInNamespaces() {
   makePictures 200
 }
