@@ -1,3 +1,4 @@
+import CThread
 import Synchronization
 import Testing
 
@@ -15,5 +16,18 @@ struct ScanQueueTests {
     queue.queue.resume()
     await withCheckedContinuation { continuation in queue.queue.async { continuation.resume() } }
     #expect(order.withLock { $0 } == ["a1", "b1", "c1", "a2", "b2", "a3"])
+  }
+
+  @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
+  func scansHaveLongTimeSlices() async {
+    let queue = ScanQueue()
+    let slices = Mutex<[UInt64]>([])
+    let standard = queue.queue.sync { cthread_slice_of(0) }
+    queue.queue.suspend()
+    queue.add(of: 1) { slices.withLock { $0.append(cthread_slice_of(0)) } }
+    queue.queue.async { slices.withLock { $0.append(cthread_slice_of(0)) } }
+    queue.queue.resume()
+    await withCheckedContinuation { continuation in queue.queue.async { continuation.resume() } }
+    #expect(slices.withLock { $0 } == [TimeSlice.long, standard])
   }
 }

@@ -50,6 +50,6 @@ package final class LibraryTurns: Sendable {
   }
 
   private func startWaiting() {
-    while let (_, continuation) = turns.withLock({ $0.next(at: 0) }) { continuation.resume() }
+    while let turn = turns.withLock({ $0.next(at: 0) }) { turn.job.resume() }
   }
 }

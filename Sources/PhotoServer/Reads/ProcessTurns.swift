@@ -32,6 +32,13 @@ struct ProcessTurns<Job> {
     func isHeavy(at now: Int64) -> Bool { debt(at: now) >= ProcessTurns.heavyFrom }
   }
 
+  /// A job that begins.
+  struct Turn {
+    let process: Int32
+    let job: Job
+    let isHeavy: Bool
+  }
+
   private let share: Int
   private let threadCount: Int
   private var processes: [Int32: Process] = [:]
@@ -67,7 +74,7 @@ struct ProcessTurns<Job> {
   /// Begins the next job if a thread is free for it. ``end(of:processorTime:at:)`` must follow.
   ///
   /// - Parameter now: in nanoseconds of any monotonic clock.
-  mutating func next(at now: Int64) -> (process: Int32, job: Job)? {
+  mutating func next(at now: Int64) -> Turn? {
     guard runningCount < threadCount else { return nil }
     let heavyRunning = processes.values.reduce(0) { $0 + ($1.isHeavy(at: now) ? $1.runningCount : 0) }
     let index = turns.firstIndex { id in
@@ -81,7 +88,7 @@ struct ProcessTurns<Job> {
     processes[id]!.runningCount += 1
     runningCount += 1
     if !processes[id]!.waiting.isEmpty { turns.append(id) }
-    return (id, job)
+    return Turn(process: id, job: job, isHeavy: processes[id]!.isHeavy(at: now))
   }
 
   /// - Parameter processorTime: the time that the job took, in nanoseconds.
@@ -99,3 +106,5 @@ struct ProcessTurns<Job> {
     }
   }
 }
+
+extension ProcessTurns.Turn: Sendable where Job: Sendable {}

@@ -11,9 +11,8 @@ import Varlink
 
 /// The threads that read the catalog for clients, and work on lists in memory.
 ///
-/// Such work blocks and takes long. In the tasks' pool, which has a thread for each processor, it would delay every
-/// other call, and the watchdog's ping. Here each job has a ``WorkBudget``, and processes take turns
-/// (``ProcessTurns``). A job ends at once when its connection is closed.
+/// Such work blocks and takes long. On the few threads that answer calls, it would delay every other call. Here each job
+/// has a ``WorkBudget``, and processes take turns (``ProcessTurns``). A job ends at once when its connection is closed.
 package final class ReadThreads: Sendable {
   /// The catalog has eight readers. The others are for the library's own work, which must never wait for clients.
   package static let standardCount = 4
@@ -152,39 +151,48 @@ package final class ReadThreads: Sendable {
 
   private func startThreads() {
     while true {
-      let started = state.withLock { state -> (DispatchQueue, process: Int32, Job)? in
-        guard let thread = state.idle.last, let (process, job) = state.turns.next(at: Self.now) else { return nil }
+      let started = state.withLock { state -> (DispatchQueue, ProcessTurns<Job>.Turn)? in
+        guard let thread = state.idle.last, let turn = state.turns.next(at: Self.now) else { return nil }
         state.idle.removeLast()
         state.begunCount += 1
-        return (thread, process, job)
+        return (thread, turn)
       }
-      guard let (thread, process, job) = started else { return }
-      thread.async { self.work(on: thread, job, of: process) }
+      guard let (thread, turn) = started else { return }
+      thread.async { self.work(on: thread, turn) }
     }
   }
 
   /// Runs jobs until no further one may run.
-  private func work(on thread: DispatchQueue, _ first: Job, of firstProcess: Int32) {
-    var (process, job): (Int32, Job?) = (firstProcess, first)
+  ///
+  /// The jobs of heavy processes have long time slices, so that the threads of other clients and of the library run at
+  /// once when they wake.
+  private func work(on thread: DispatchQueue, _ first: ProcessTurns<Job>.Turn) {
+    var next: ProcessTurns<Job>.Turn? = first
+    var isLong = false
     // This clock is a system call, which takes as long as a short job. The end of a job is the start of the next.
     var start = WorkBudget.threadTime()
-    while let current = job {
-      current.run(current, start)
+    while let turn = next {
+      if turn.isHeavy != isLong {
+        isLong = turn.isHeavy
+        if isLong { TimeSlice.request(TimeSlice.long) } else { TimeSlice.requestDefault() }
+      }
+      turn.job.run(turn.job, start)
       let end = WorkBudget.threadTime()
       let used = end - start
       start = end
-      job = state.withLock { state in
+      next = state.withLock { state in
         let now = Self.now
-        state.turns.end(of: process, processorTime: used, at: now)
+        state.turns.end(of: turn.process, processorTime: used, at: now)
         guard let next = state.turns.next(at: now) else {
           state.idle.append(thread)
           return nil
         }
         state.begunCount += 1
-        process = next.process
-        return next.job
+        return next
       }
     }
+    // The thread also does other work of libdispatch.
+    if isLong { TimeSlice.requestDefault() }
     // If a process is light again, or a job of another one has ended, several jobs may begin.
     startThreads()
   }

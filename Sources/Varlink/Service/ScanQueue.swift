@@ -35,6 +35,9 @@ final class ScanQueue: Sendable {
       }
       return work
     }
-    work?()
+    guard let work else { return }
+    TimeSlice.request(TimeSlice.long)
+    work()
+    TimeSlice.requestDefault()
   }
 }

@@ -11,7 +11,12 @@ import CThread
 package enum TimeSlice {
   /// For threads between a call and its reply. Linux grants no shorter one.
   package static let short: UInt64 = 100_000
+  /// For work of clients that takes long. By default, a slice has up to 3 ms.
+  package static let long: UInt64 = 10_000_000
 
   /// Gives the calling thread a slice, in nanoseconds.
   package static func request(_ nanoseconds: UInt64) { _ = cthread_request_slice(nanoseconds) }
+
+  /// Gives the calling thread the default slice again.
+  package static func requestDefault() { _ = cthread_request_slice(0) }
 }

@@ -1,3 +1,4 @@
+import CThread
 import ChangeDetails
 import Dispatch
 import Foundation
@@ -61,7 +62,7 @@ import Testing
         }
       }
       try await fixture.serving(threads: threads) { path, failures in
-        // There are more of them than the tasks' pool has threads.
+        // There are more of them than threads that answer calls.
         let fetching = try (0..<64).map { _ in try RawSocket(path: path) }
         for socket in fetching { try socket.send(#"{"method":"org.photod.library.Fetch"}"#) }
         let other = try RawSocket(path: path)
@@ -75,6 +76,28 @@ import Testing
       }
       try await group.waitForAll()
     }
+  }
+
+  /// Threads of other clients that wake preempt a thread with a longer time slice.
+  @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
+  func onlyTheReadsOfAHeavyProcessHaveLongTimeSlices() async throws {
+    let threads = ReadThreads(count: 2)
+    let isQueued = DispatchSemaphore(value: 0)
+    async let first = threads.run(for: peer(1)) {
+      isQueued.wait()
+      // The process is heavy after this. The next job begins at once, because a process is light again after a while.
+      let start = WorkBudget.threadTime()
+      while WorkBudget.threadTime() - start < 1_000_000_000 {}
+      return cthread_slice_of(0)
+    }
+    while threads.begunCount < 1 { await Task.yield() }
+    async let second = threads.run(for: peer(1)) { cthread_slice_of(0) }
+    while threads.waitingCount < 1 { await Task.yield() }
+    isQueued.signal()
+    let standard = try await first
+    #expect(standard < TimeSlice.long)
+    #expect(try await second == TimeSlice.long)
+    for _ in 0..<4 { #expect(try await threads.run(for: peer(2)) { cthread_slice_of(0) } == standard) }
   }
 
   @Test func anExpensivePredicateTimesOutAndOthersAreAnswered() async throws {
