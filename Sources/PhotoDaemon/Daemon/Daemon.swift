@@ -107,7 +107,8 @@ package enum Daemon {
       let configuration = try Configuration.load(options: options, environment: environment)
       LogOutput.level = configuration.logLevel
       for remark in configuration.remarks { logger.warning("configuration remark", metadata: ["remark": "\(remark)"]) }
-      try PlaceCheck.catalog(configuration.catalog)
+      // A photod that a service manager started goes on without its library, and tries to open it again.
+      if !environment.isActivated { try PlaceCheck.catalog(configuration.catalog) }
       do {
         return (.success(configuration), try InstanceLock(besideCatalog: configuration.catalog))
       } catch  where environment.isActivated && error.status == .alreadyRunning {
