@@ -12,7 +12,8 @@ enum TextBound {
     throw ValidationError("\(problem).")
   }
 
-  /// What is too long, and the limit, as a sentence without its full stop. nil if the text is short enough.
+  /// - Returns: a sentence without its full stop, with the length of the text and the limit; nil if the text is short
+  ///   enough.
   static func problem(_ subject: String, _ text: String?, _ member: String) -> String? {
     let bound = (RequestBounds.library[member] ?? RequestBounds.manage[member])?.bytes
     guard let text, let bound, text.utf8.count > bound else { return nil }

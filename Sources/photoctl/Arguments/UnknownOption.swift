@@ -1,7 +1,8 @@
 import PredicateLanguage
 
-/// Finds an unknown option in a command line that the parser has refused. The parser lets a command check its values first, so
-/// that `favorite -1` would be told to name assets.
+/// Finds an unknown option in a command line that the parser has refused.
+///
+/// The parser lets a command check its values first. So its error for `favorite -1` would be that no asset is named.
 enum UnknownOption {
   /// - Parameters:
   ///   - arguments: without the name of the program.

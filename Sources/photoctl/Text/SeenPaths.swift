@@ -35,8 +35,8 @@ struct SeenPaths: Sendable {
   }
 }
 
-/// What a renamed folder makes of the paths in it. Bytes are compared, because the path of a file whose name is not UTF-8
-/// is a URI, also in a folder whose path is none.
+/// Gives the new paths of a renamed folder and of the files in it. Bytes are compared, because the path of a file whose
+/// name is not UTF-8 is a URI, also in a folder whose path is none.
 struct FolderRenaming {
   private let from: [UInt8]
   private let to: [UInt8]
