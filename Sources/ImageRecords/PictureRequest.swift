@@ -7,8 +7,8 @@ package enum PictureKind: UInt8, Hashable, Sendable {
   /// The picture that the file has embedded: the EXIF thumbnail of a JPEG, the `thmb` of a HEIC, the preview of a RAW.
   /// It is made at once. A file without one gives ``PictureFailure/noEmbeddedPicture``.
   case embedded = 1
-  /// The picture itself is decoded. For a RAW file, that is the largest embedded preview if it is large enough, else the
-  /// developed picture.
+  /// The picture itself is decoded. For a RAW file, that is the largest embedded preview if it is large enough, else
+  /// the developed picture.
   case rendered = 2
 }
 

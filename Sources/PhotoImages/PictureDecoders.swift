@@ -3,12 +3,12 @@ import Logging
 
 /// Sends each file to the program that decodes it.
 ///
-/// Immediate pictures have processes of their own, which are ready while a session is open: such a process takes 50 ms to
-/// start, and an immediate picture 3 ms. The other processes have a lower priority, so that they delay neither those nor
-/// the user's programs.
+/// Immediate pictures have processes of their own, which are ready while a session is open: such a process takes 50 ms
+/// to start, and an immediate picture 3 ms. The other processes have a lower priority, so that they delay neither those
+/// nor the user's programs.
 final class PictureDecoders: PictureMaker {
-  /// How much higher the nice value of the processes that decode whole pictures is. Such a process gets a third of the time
-  /// of another one.
+  /// How much higher the nice value of the processes that decode whole pictures is. Such a process gets a third of the
+  /// time of another one.
   private static let niceness: Int32 = 5
 
   let immediateImages: PictureProcesses

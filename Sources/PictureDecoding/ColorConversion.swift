@@ -2,14 +2,16 @@
 
 import Glibc
 
-/// Converts colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and other primaries than those of BT.709.
+/// Converts colours that no ICC profile describes (ITU-T H.273) to sRGB: PQ, HLG, and other primaries than those of
+/// BT.709.
 ///
 /// The values of PQ and HLG become light in which 1 is the reference white of BT.2408 (203 cd/m²). HLG is shown as on a
-/// display of 1,000 cd/m² (system gamma 1.2). The largest of red, green and blue decides by how much a pixel is darkened, so
-/// that its hue stays. It is kept up to 0.8. Above, 0.8 + 0.2 (1 − exp(−(x − 0.8) / 0.2)) approaches white.
+/// display of 1,000 cd/m² (system gamma 1.2). The largest of red, green and blue decides by how much a pixel is
+/// darkened, so that its hue stays. It is kept up to 0.8. Above, 0.8 + 0.2 (1 − exp(−(x − 0.8) / 0.2)) approaches
+/// white.
 ///
-/// All other values keep their curve, as players do, so grey stays as it is. Only the primaries are converted, in the light of
-/// that curve: BT.1886 for BT.709 and BT.2020. White stays white, and colours outside of sRGB are clipped.
+/// All other values keep their curve, as players do, so grey stays as it is. Only the primaries are converted, in the
+/// light of that curve: BT.1886 for BT.709 and BT.2020. White stays white, and colours outside of sRGB are clipped.
 package struct ColorConversion {
   private enum Curve: Equatable {
     case standard, perceptualQuantizer, hybridLogGamma

@@ -163,8 +163,8 @@ import Testing
     }
   }
 
-  /// With all of Foundation, each start would take longer, and the program would be larger. One import of it in photoctl or
-  /// in a target that it depends on is enough for that. FoundationEssentials has what photoctl needs.
+  /// With all of Foundation, each start would take longer, and the program would be larger. One import of it in
+  /// photoctl or in a target that it depends on is enough for that. FoundationEssentials has what photoctl needs.
   @Test func photoctlLinksNoFoundationBesideItsEssentials() throws {
     let libraries = try Project.run("readelf", "--dynamic", "--wide", "\(BuiltPrograms.folder)/photoctl")
     #expect(!libraries.contains("libFoundation.") && !libraries.contains("libFoundationInternationalization."))

@@ -147,7 +147,8 @@ import Testing
     expect(try color("color.mp4"), expected, within: 3)
   }
 
-  /// The same values are other colours in each set of primaries. The expected ones come from the chromaticities of H.273.
+  /// The same values are other colours in each set of primaries. The expected ones come from the chromaticities of
+  /// H.273.
   @Test(arguments: [
     ("bt709", [120, 180, 150]), ("smpte170m", [124, 179, 150]), ("bt470bg", [116, 180, 150]),
     ("smpte432", [99, 182, 148]), ("bt2020", [0, 186, 147]),

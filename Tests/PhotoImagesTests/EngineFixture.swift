@@ -55,8 +55,8 @@ final class EngineFixture: Sendable {
   var thumbnails: String { folder.path + "/thumbnails" }
 
   /// - Parameters:
-  ///   - isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails are not
-  ///     read either.
+  ///   - isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails are
+  ///     not read either.
   ///   - onThumbnailChange: is called after each change of a shared thumbnail or of its record.
   init(
     workers: Int = 1, maximumBytes: Int64 = 1 << 30, isSharing: Bool? = nil, assets: FakeAssets = FakeAssets(),

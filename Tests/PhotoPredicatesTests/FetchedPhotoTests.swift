@@ -6,8 +6,8 @@ import PhotoTestSupport
 import TestTools
 import Testing
 
-/// Swift's own evaluation of a #Predicate, and a fetch of photod with its translation, which SQLite carries out, select the
-/// same photos of a library. Some of their values come from the files, and others from edits.
+/// Swift's own evaluation of a #Predicate, and a fetch of photod with its translation, which SQLite carries out, select
+/// the same photos of a library. Some of their values come from the files, and others from edits.
 @Suite(.timeLimit(.minutes(10))) struct FetchedPhotoTests {
   private static let photos = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures/made")

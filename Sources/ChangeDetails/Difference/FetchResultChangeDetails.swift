@@ -53,8 +53,8 @@ public struct FetchResultChangeDetails: Codable, Hashable, Sendable {
   /// Ascending by `toAfter`.
   public var moves: [Move]
 
-  /// Creates details. photod sends them; a program makes them for its own tests. Without arguments beside the counts, the
-  /// lists are equal.
+  /// Creates details. photod sends them; a program makes them for its own tests. Without arguments beside the counts,
+  /// the lists are equal.
   public init(
     countBefore: Int, countAfter: Int, removedBefore: [IndexRange] = [], deletedBefore: [IndexRange] = [],
     insertedAfter: [IndexRange] = [], insertedIDs: [AssetID] = [], changedBefore: [IndexRange] = [],

@@ -45,7 +45,8 @@ extension CatalogWriter {
     switch change {
     case .editAssets(let ids, let edit):
       try checkAssets(ids)
-      // The word index collects entries in memory while their ids rise, and writes all of them to the catalog otherwise.
+      // The word index collects entries in memory while their ids rise, and writes all of them to the catalog
+      // otherwise.
       for id in ids.sorted() { try self.edit(id, edit) }
     case .createAlbum(let title, let assets, let parent):
       let id = try createCollection(.album, title: title, parentID: parent.map(real))

@@ -38,7 +38,8 @@ struct AssetInsertions {
   /// The largest id that was assigned; nil before the first.
   private var lastID: AssetID?
 
-  /// - Parameter former: the former id of an asset that comes back, and the version of its content; nil for a new asset.
+  /// - Parameter former: the former id of an asset that comes back, and the version of its content; nil for a new
+  ///   asset.
   /// - Returns: the id of the asset.
   mutating func add(
     _ content: AssetContent, _ row: FileRow, created: CreationDate, addedDate: WallTime,
@@ -155,8 +156,8 @@ struct AssetInsertions {
 }
 
 extension AssetInsertions {
-  /// Requests a sample of the file of an asset that is back. Files of new assets are found by their ids, which are the highest
-  /// (``CatalogWriter/wantProofsOfNewFiles(limit:)``), but this asset has an older id.
+  /// Requests a sample of the file of an asset that is back. Files of new assets are found by their ids, which are the
+  /// highest (``CatalogWriter/wantProofsOfNewFiles(limit:)``), but this asset has an older id.
   private static func wantSample(of row: FileRow, _ database: Database) throws {
     let want = try RawStatement(
       database, "UPDATE resource SET proof_state = 1 WHERE directory_id = ? AND name = ? AND proof_state = 0")

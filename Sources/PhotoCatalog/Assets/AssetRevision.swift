@@ -1,7 +1,8 @@
-/// The version of a file's content: a number that the file gets with each change that photod notices, and 0 before the first one.
+/// The version of a file's content: a number that the file gets with each change that photod notices, and 0 before the
+/// first one.
 ///
-/// It is random, so no version comes again. A count would: a catalog that was rebuilt from the journal, or restored from a
-/// backup, does not know the versions that were given since.
+/// It is random, so no version comes again. A count would: a catalog that was rebuilt from the journal, or restored
+/// from a backup, does not know the versions that were given since.
 enum ContentVersion {
   static func new() -> Int64 { .random(in: 1 ... .max) }
 }
@@ -16,11 +17,12 @@ struct AssetRevision {
 
   mutating func add(orientation: Int64) { mix(UInt64(bitPattern: orientation)) }
 
-  /// - Parameter first: the column of the size of a file. The modification time, the fingerprint, and the version of its
-  ///   content follow it.
+  /// - Parameter first: the column of the size of a file. The modification time, the fingerprint, and the version of
+  ///   its content follow it.
   mutating func add(_ row: RawStatement, from first: Int32) {
     for column in first..<first + 3 { mix(UInt64(bitPattern: row.int64(column))) }
-    // An older photod had no versions. Before the first one, the revision and the kept pictures stay those of that photod.
+    // An older photod had no versions. Before the first one, the revision and the kept pictures stay those of that
+    // photod.
     let version = row.int64(first + 3)
     if version != 0 { mix(UInt64(bitPattern: version)) }
   }

@@ -20,9 +20,9 @@ package protocol LibraryBackups: Sendable {
   /// Replaces the catalog with a backup.
   ///
   /// The present state is backed up first, and the given file is verified in full. When this returns, the restored
-  /// catalog is on disk, and the next opening uses it, even if photod ends now. The daemon then closes its library and opens it
-  /// again at the same socket. So the calling connection gets the reply and is closed a moment later. Clients that come
-  /// back with an older token must reload. Ids that were assigned since the backup are not reused.
+  /// catalog is on disk, and the next opening uses it, even if photod ends now. The daemon then closes its library and
+  /// opens it again at the same socket. So the calling connection gets the reply and is closed a moment later. Clients
+  /// that come back with an older token must reload. Ids that were assigned since the backup are not reused.
   func restore(from path: String) async throws -> RestoreReport
 
   /// Checks whether the catalog satisfies its invariants. It changes nothing, with two exceptions. A report without

@@ -1,7 +1,7 @@
 /// Memory for the texts of one statement with many rows.
 ///
-/// SQLite otherwise allocates memory for each bound text, and frees it when another one is bound. For the ten texts of a new
-/// photo, that would be a tenth of the cost of its insertion.
+/// SQLite otherwise allocates memory for each bound text, and frees it when another one is bound. For the ten texts of
+/// a new photo, that would be a tenth of the cost of its insertion.
 final class TextArena {
   /// The texts of 16 photos seldom take a tenth of this. Further texts are copied by SQLite.
   private static let capacity = 65_536

@@ -116,7 +116,8 @@ extension CatalogReader {
     return names
   }
 
-  /// The names of the user's albums in `FetchOptions`. A title that several albums have, without regard to case, is no name.
+  /// The names of the user's albums in `FetchOptions`. A title that several albums have, without regard to case, is no
+  /// name.
   private static func uniqueNames(_ titles: [Int64: String]) -> [Int64: String] {
     let counts = Dictionary(titles.values.map { (CaseFolding.fold($0), 1) }, uniquingKeysWith: +)
     return Dictionary(

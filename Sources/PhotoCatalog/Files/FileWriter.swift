@@ -20,8 +20,8 @@ package struct FileRow: Hashable, Sendable {
   package var marks: ContentMarks
   /// The version of the reader that read its content; 0 if it was not read, or by a reader without a version.
   package var readerVersion: Int64
-  /// Whether a program may have written the file since its content was read, and photod could not read it again yet. Size and
-  /// modification time may be the same all the same.
+  /// Whether a program may have written the file since its content was read, and photod could not read it again yet.
+  /// Size and modification time may be the same all the same.
   package var isInDoubt: Bool
 
   package init(
@@ -112,8 +112,8 @@ extension CatalogWriter {
   /// Writes the current content of an asset's file. The user data stays. If no field that clients see differs, only the
   /// stat is written, and the values of the file that a person's edits replace.
   ///
-  /// - Parameter hasNewBytes: Whether the bytes of the file may differ, which the fields need not show. If so, the asset gets a revision
-  ///   that it never had.
+  /// - Parameter hasNewBytes: Whether the bytes of the file may differ, which the fields need not show. If so, the
+  ///   asset gets a revision that it never had.
   /// - Returns: The fields that differ.
   @discardableResult
   package func updateContent(
@@ -289,7 +289,8 @@ extension CatalogWriter {
     return try updateCreationDate(of: row, name: name)
   }
 
-  /// Removes an asset and its files from the catalog without a tombstone (see ``removeWithTombstone(_:directoryPath:date:)``).
+  /// Removes an asset and its files from the catalog without a tombstone (see
+  /// ``removeWithTombstone(_:directoryPath:date:)``).
   package func deleteAsset(_ id: AssetID) throws {
     let place = try RawStatement(
       database, "SELECT directory_id, name, is_trashed, is_duplicate FROM asset WHERE id = ?")

@@ -326,8 +326,8 @@ extension CatalogWriter {
   ///
   /// - Parameters:
   ///   - row: The file. Its `assetID` is ignored. The catalog must not have another file at its place.
-  ///   - hasNewBytes: Whether its bytes may differ from those of the deleted asset. If so, the asset gets a revision that it never
-  ///     had.
+  ///   - hasNewBytes: Whether its bytes may differ from those of the deleted asset. If so, the asset gets a revision
+  ///     that it never had.
   ///   - path: The absolute path of the file.
   package func restore(
     _ tombstone: Tombstone, content: AssetContent, file row: FileRow, hasNewBytes: Bool, path: [UInt8]

@@ -14,7 +14,8 @@ package enum CatalogUpgradeProgress: Hashable, Sendable {
 
 /// Upgrades the catalog of an older photod.
 ///
-/// 1. The necessary space is compared with the free space. If that is too little, the upgrade ends before its first change.
+/// 1. The necessary space is compared with the free space. If that is too little, the upgrade ends before its first
+/// change.
 /// 2. The catalog is copied to the folder of backups, as `photod-DATE-before-STEP.sqlite`. An older photod can open the
 ///    copy, and `photoctl restore` accepts it.
 /// 3. Each step of the schema is one transaction.

@@ -3,10 +3,10 @@ import PhotoModel
 
 // The journal of user data: `catalog.userdata`, beside `catalog.sqlite`, mode 0600.
 //
-// It holds the user data of each asset (``AssetUserData``), and the albums that a person made. So these survive the loss of
-// the catalog. It also holds the properties by which the asset's file is recognized. It is a journal and not a second
-// database for three reasons. It shares no code and no page format with the catalog that may be damaged. Damage to a line
-// costs only that line. One write and one fdatasync(2) acknowledge a request.
+// It holds the user data of each asset (``AssetUserData``), and the albums that a person made. So these survive the
+// loss of the catalog. It also holds the properties by which the asset's file is recognized. It is a journal and not a
+// second database for three reasons. It shares no code and no page format with the catalog that may be damaged. Damage
+// to a line costs only that line. One write and one fdatasync(2) acknowledge a request.
 //
 // The file is text, with one record in each line. Every line ends with a newline:
 //
@@ -30,10 +30,10 @@ import PhotoModel
 //     at the end of the file is the trace of a crash. It was not acknowledged and is cut off. There are no lengths,
 //     because they could be damaged too. Values are percent-encoded, so reading resumes at the next newline after a
 //     damaged line.
-//   - The kind and its fields follow, in any order. Lines of an unknown kind, fields of an asset or a collection with an
-//     unknown key, and collections of an unknown `kind` with their assets, are from a later photod and are kept. The last
-//     line of an asset counts. `library` and `ids` are written twice, because without them neither the library nor the
-//     assigned ids are known. The copies are apart, because a damaged newline costs two lines.
+//   - The kind and its fields follow, in any order. Lines of an unknown kind, fields of an asset or a collection with
+//     an unknown key, and collections of an unknown `kind` with their assets, are from a later photod and are kept. The
+//     last line of an asset counts. `library` and `ids` are written twice, because without them neither the library nor
+//     the assigned ids are known. The copies are apart, because a damaged newline costs two lines.
 //   - The line of an asset or a collection is whole, and the last one counts. The assets of an album have no such line,
 //     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset
 //     or at the end, or removed. A compaction writes the assets of an album as operations, too. An asset has a line
@@ -77,8 +77,8 @@ final class UserDataJournal {
   private var lineBytes: [AssetID: Int]
   /// About the bytes that a new journal would need. The places of assets in albums count as they were at the last compaction.
   private var liveBytes: Int
-  /// The assets that were removed from an album since their line was written. They may have no user data any more, so their
-  /// lines are not counted. A wrong guess only makes the next compaction come earlier.
+  /// The assets that were removed from an album since their line was written. They may have no user data any more, so
+  /// their lines are not counted. A wrong guess only makes the next compaction come earlier.
   private var doubtful: Set<AssetID> = []
   private var moveCount: Int
   /// The fields from a later version. Every new line of their asset repeats them.

@@ -84,7 +84,8 @@ extension CatalogWriter {
       try insertTombstone(tombstone)
     } else if !entry.isEmpty {
       let file = entry.file
-      // The journal has no versions. This one never was, so no client takes its old picture for one of the file that returns.
+      // The journal has no versions. This one never was, so no client takes its old picture for one of the file that
+      // returns.
       try insertTombstone(
         Tombstone(
           assetID: entry.id, deletedDate: entry.deletedDate, deletedAge: try storedLibraryAge(), path: file.path,

@@ -21,7 +21,8 @@ public struct PendingChanges: ~Copyable, Sendable {
     added.map { $0.withCollectionIDs { CollectionPlaceholder.contractID(of: $0) } }
   }
 
-  /// Refuses negative ids that are no placeholders of this transaction. In the contract, they would name collections of it.
+  /// Refuses negative ids that are no placeholders of this transaction. In the contract, they would name collections of
+  /// it.
   func checkPlaceholders() throws(PhotoLibraryError) {
     for (index, request) in added.enumerated() {
       var hasForeign = false
@@ -144,7 +145,8 @@ public struct PendingChanges: ~Copyable, Sendable {
   }
 }
 
-/// A collection that a transaction creates, as PhotoKit's `PHObjectPlaceholder`. It is of no use in another transaction.
+/// A collection that a transaction creates, as PhotoKit's `PHObjectPlaceholder`. It is of no use in another
+/// transaction.
 public struct CollectionPlaceholder: Hashable, Sendable {
   /// A transaction has fewer creations than this.
   private static let step: Int64 = 1 << 20
@@ -194,7 +196,8 @@ public struct PerformedChanges: Hashable, Sendable {
 
   /// The id of a collection that this transaction created.
   ///
-  /// - Parameter placeholder: one of this transaction. That of another one is a programming error, which ends the program.
+  /// - Parameter placeholder: one of this transaction. That of another one is a programming error, which ends the
+  ///   program.
   public subscript(placeholder: CollectionPlaceholder) -> CollectionID {
     precondition(placeholder.transaction == transaction, "The placeholder is of another transaction.")
     return createdCollectionIDs[placeholder.number - 1]
@@ -221,8 +224,8 @@ extension PhotoLibrary {
   ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
   ///   - undoGroup: calls with the same group are undone together. Use a new group for each thing that a person does.
   ///   - body: puts the changes together. At most 1,000 assets are named in all of them.
-  /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`. A request with a placeholder of another
-  ///   transaction is ``PhotoLibraryError/changeRejected(requestIndex:message:)``, and no call is made.
+  /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`. A request with a placeholder of
+  ///   another transaction is ``PhotoLibraryError/changeRejected(requestIndex:message:)``, and no call is made.
   @discardableResult
   public func performChanges(
     ifUnchangedSince token: String? = nil, undoGroup: String? = nil,

@@ -49,8 +49,8 @@ extension PhotoLibrary {
     do {
       return try await fetchAssets(with: options)
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
-      // The position counts the parenthesis that was added before the caller's predicate. It may also be in the condition that
-      // was added behind it.
+      // The position counts the parenthesis that was added before the caller's predicate. It may also be in the
+      // condition that was added behind it.
       let place = min(max(position - 1, 0), condition.unicodeScalars.count)
       throw PhotoLibraryError.invalidPredicate(message: message, position: place)
     }

@@ -168,8 +168,8 @@ public final class PhotoLibrary: Sendable {
   ///   - sinceIDs: the list at `since`, for a token that the daemon no longer remembers, for example after its restart.
   ///   - objects: whether whole assets accompany the details, as long as a message stays below 512 KiB.
   ///   - reloadOnly: reports only that the list changed, not how.
-  ///   - unchanged: whether there is also an observation after commits that left the list as it was. An earlier photod throws
-  ///     ``PhotoLibraryError/invalidParameter(_:)``.
+  ///   - unchanged: whether there is also an observation after commits that left the list as it was. An earlier photod
+  ///     throws ``PhotoLibraryError/invalidParameter(_:)``.
   public func observe(
     _ options: FetchOptions = FetchOptions(), since: String? = nil, sinceDigest: String? = nil,
     sinceIDs: [AssetID]? = nil, objects: Bool = false, reloadOnly: Bool = false, unchanged: Bool = false

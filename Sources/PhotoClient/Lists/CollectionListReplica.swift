@@ -2,8 +2,8 @@ import ChangeDetails
 import PhotoContract
 import PhotoModel
 
-/// A client's copy of the list of collections. The observations from ``PhotoLibrary/observeCollections(kinds:unchanged:)`` keep
-/// it equal to the daemon's list.
+/// A client's copy of the list of collections. The observations from
+/// ``PhotoLibrary/observeCollections(kinds:unchanged:)`` keep it equal to the daemon's list.
 ///
 /// ```swift
 /// var replica = CollectionListReplica()

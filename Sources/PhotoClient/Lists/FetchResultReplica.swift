@@ -3,7 +3,8 @@ import PhotoContract
 import PhotoModel
 
 /// A client's copy of a list. The observations from
-/// ``PhotoLibrary/observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:unchanged:)`` keep it equal to the daemon's list.
+/// ``PhotoLibrary/observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:unchanged:)`` keep it equal to the daemon's
+/// list.
 ///
 /// ```swift
 /// var replica = FetchResultReplica()

@@ -16,8 +16,8 @@ enum ObservedStep: Sendable {
 
 /// Collects the changes of several lists, and groups those that lead to the same token.
 ///
-/// A change waits until each other list is known to be at its token, or has a later change. So the changes of one commit come
-/// together, however late one of them arrives.
+/// A change waits until each other list is known to be at its token, or has a later change. So the changes of one
+/// commit come together, however late one of them arrives.
 ///
 /// It holds one change of each list at most. A list whose change was not taken waits, and its connection is not read. photod
 /// then merges the changes that follow, so a slow app costs bounded memory on both sides.
@@ -31,8 +31,8 @@ final class ChangeInbox: Sendable {
 
   /// How far a list is known.
   private enum Progress {
-    /// The list has no connection, or photod has not sent it yet. `failures` counts the attempts that failed since another
-    /// list got its connection.
+    /// The list has no connection, or photod has not sent it yet. `failures` counts the attempts that failed since
+    /// another list got its connection.
     case awaited(failures: Int)
     /// The list is known up to this token.
     case known(token: String)
@@ -109,8 +109,8 @@ final class ChangeInbox: Sendable {
     }
   }
 
-  /// photod answers. If all lists were lost, photod may have been restarted, so the others will come back, too. If another
-  /// list is there, photod may accept no connection for those that are missing.
+  /// photod answers. If all lists were lost, photod may have been restarted, so the others will come back, too. If
+  /// another list is there, photod may accept no connection for those that are missing.
   private static func know(_ list: Int, at token: String, _ state: inout State) {
     let isFirst = state.progress.allSatisfy { if case .known = $0 { false } else { true } }
     if isFirst {
@@ -193,10 +193,11 @@ final class ChangeInbox: Sendable {
     return (left.epoch, left.sequence) < (right.epoch, right.sequence)
   }
 
-  /// Whether a list at the first token may still get a change to the second one. photod replies for each higher sequence.
+  /// Whether a list at the first token may still get a change to the second one. photod replies for each higher
+  /// sequence.
   ///
-  /// An epoch that ends while photod runs changes no sequence, so tokens of different epochs can be compared. If another
-  /// catalog takes its place, all lists lose their connections.
+  /// An epoch that ends while photod runs changes no sequence, so tokens of different epochs can be compared. If
+  /// another catalog takes its place, all lists lose their connections.
   private static func isEarlier(_ one: String, than other: String) -> Bool {
     guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library else {
       return false

@@ -14,8 +14,8 @@ extension PhotoLibrary {
   /// registration = library.register(for: [photos]) { @MainActor [weak self] change in self?.update(change) }
   /// ```
   ///
-  /// No call of a closure comes before this method has returned: the observation begins when the actor of the caller, such
-  /// as the main actor, is free again. Code without an actor uses ``makeRegistration(for:onProblem:_:)``.
+  /// No call of a closure comes before this method has returned: the observation begins when the actor of the caller,
+  /// such as the main actor, is free again. Code without an actor uses ``makeRegistration(for:onProblem:_:)``.
   ///
   /// - Parameters:
   ///   - results: as for ``changes(for:onProblem:)``, which also describes the changes.
@@ -84,8 +84,8 @@ extension PhotoLibrary {
   }
 }
 
-/// The registration of an observer: see ``PhotoLibrary/register(for:onProblem:isolation:_:)``. When it is released, the calls
-/// end.
+/// The registration of an observer: see ``PhotoLibrary/register(for:onProblem:isolation:_:)``. When it is released, the
+/// calls end.
 public final class ChangeRegistration: Sendable {
   fileprivate typealias Handler = @Sendable (Change, isolated (any Actor)?) async -> Void
 
@@ -113,8 +113,8 @@ public final class ChangeRegistration: Sendable {
     }
   }
 
-  /// Begins the calls of a registration that ``PhotoLibrary/makeRegistration(for:onProblem:_:)`` made. The first call may
-  /// come at once. If the calls have begun, nothing happens.
+  /// Begins the calls of a registration that ``PhotoLibrary/makeRegistration(for:onProblem:_:)`` made. The first call
+  /// may come at once. If the calls have begun, nothing happens.
   public func begin() { beginning.resolve(.success(())) }
 
   /// Begins the calls when the actor, on which the caller runs, has ended its turn.

@@ -47,18 +47,18 @@ extension PhotoLibrary {
   /// A slow reader gets one change from its last state to the present one. The result before a change is the result after
   /// the last change of that list.
   ///
-  /// Changes of several lists by one commit come together, however late one of them arrives, and no later change has the
-  /// same token. If commits follow each other fast, photod may merge some of them for one list and not for another. Then the
-  /// change of the first list comes later, with the token of the last of them. A list that photod refuses at the time, and
-  /// the lists of a photod of an earlier version, are not waited for.
+  /// Changes of several lists by one commit come together, however late one of them arrives, and no later change has
+  /// the same token. If commits follow each other fast, photod may merge some of them for one list and not for another.
+  /// Then the change of the first list comes later, with the token of the last of them. A list that photod refuses at
+  /// the time, and the lists of a photod of an earlier version, are not waited for.
   ///
   /// If the album of a list is deleted, or the program loses its access, the list is empty until it is back.
   ///
   /// - Parameters:
   ///   - results: the results as they were fetched, or as an earlier change left them. Each iteration begins with them.
-  ///   - onProblem: is called with each error after which the library tries again, for a log or a notice to the user. The
-  ///     task of the loop calls it while it waits for a change, so no call comes after the loop has ended. If the loop is
-  ///     busy, the last 100 errors wait.
+  ///   - onProblem: is called with each error after which the library tries again, for a log or a notice to the user.
+  ///     The task of the loop calls it while it waits for a change, so no call comes after the loop has ended. If the
+  ///     loop is busy, the last 100 errors wait.
   public func changes(
     for results: [any ObservableResult], onProblem: (@Sendable (PhotoLibraryError) -> Void)? = nil
   ) -> LibraryChanges {

@@ -49,8 +49,8 @@ public struct Observation: Codable, Hashable, Sendable {
   /// The assets at `details.changedAfter`, if the client asked for objects and they fit.
   public var changedAssets: [Asset]?
 
-  /// Creates an observation of assets. A page of the list has `offset` and `ids`, and a difference has `details`. If only
-  /// the token is new, it has neither.
+  /// Creates an observation of assets. A page of the list has `offset` and `ids`, and a difference has `details`. If
+  /// only the token is new, it has neither.
   public init(
     token: String, previousToken: String? = nil, count: Int, digest: String, origin: String? = nil, offset: Int? = nil,
     ids: [AssetID]? = nil, complete: Bool? = nil, reload: Reload? = nil, details: FetchResultChangeDetails? = nil,

@@ -1,7 +1,7 @@
 /// The configuration that photod would run with, and where each value comes from (`photod --check-config`).
 ///
-/// It reads only the files of the configuration, and looks at the roots and at the places of the catalog and the socket. It
-/// makes no folder, takes no lock, and leaves the catalog and the socket alone.
+/// It reads only the files of the configuration, and looks at the roots and at the places of the catalog and the
+/// socket. It makes no folder, takes no lock, and leaves the catalog and the socket alone.
 package struct EffectiveConfiguration: Sendable {
   private let configuration: Configuration
   private let options: Options

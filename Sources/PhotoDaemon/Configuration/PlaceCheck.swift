@@ -1,7 +1,7 @@
 import Glibc
 
-/// Checks the places of the catalog and the socket without changing anything, so that `photod --check-config` finds what a
-/// start would find.
+/// Checks the places of the catalog and the socket without changing anything, so that `photod --check-config` finds
+/// what a start would find.
 enum PlaceCheck {
   /// - Throws: `inputOutput` if something other than a file is at the path of the catalog.
   static func catalog(_ path: String) throws(StartError) {

@@ -39,8 +39,8 @@ package struct SharedThumbnailConfiguration: Sendable {
   package var isWriting: Bool
   /// The version of photod, which is a part of the names of failures.
   package var version: String
-  /// It is called after each change of a thumbnail or of its record. For tests, which copy the disk after each step, as a
-  /// photod that is killed then would leave it.
+  /// It is called after each change of a thumbnail or of its record. For tests, which copy the disk after each step, as
+  /// a photod that is killed then would leave it.
   package var onChange: @Sendable () -> Void = {}
 
   package init(folder: String, isWriting: Bool, version: String) {

@@ -74,7 +74,8 @@ extension ImageEngine {
     wakeRendering()
   }
 
-  /// Ends work that all its requests cancelled before the file was opened. Requests that have joined it since wait again.
+  /// Ends work that all its requests cancelled before the file was opened. Requests that have joined it since wait
+  /// again.
   private func finishUnwanted(_ work: RenderingWork) {
     shared.withLock { state in
       for ticket in state.rendering.finish(work.key) {

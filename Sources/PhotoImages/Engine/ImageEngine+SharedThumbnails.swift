@@ -3,9 +3,9 @@ import ImageRecords
 
 // The thumbnails of the freedesktop.org standard as immediate pictures.
 extension ImageEngine {
-  /// A valid thumbnail of the file, whichever program has written it. One that photod wrote of another revision is not valid,
-  /// because it shows an old picture. Another program may have written it, so photod-image decodes it: a client gets the pixels
-  /// only, in sRGB and without metadata.
+  /// A valid thumbnail of the file, whichever program has written it. One that photod wrote of another revision is not
+  /// valid, because it shows an old picture. Another program may have written it, so photod-image decodes it: a client
+  /// gets the pixels only, in sRGB and without metadata.
   ///
   /// - Parameter mustSuffice: whether a thumbnail that is smaller than the request asks counts as none.
   func sharedThumbnail(_ plan: PicturePlan, _ demand: DemandKey, mustSuffice: Bool) -> Outcome? {

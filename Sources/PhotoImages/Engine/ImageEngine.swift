@@ -17,7 +17,8 @@ import Synchronization
 /// If the drive is offline, a kept picture of another size is final: a larger one as it is, a smaller one degraded.
 /// Without any, the request fails with `unavailable`.
 ///
-/// The order of locks is: the store's, then the engine's, then the maker's. The engine never calls the store while it holds its own.
+/// The order of locks is: the store's, then the engine's, then the maker's. The engine never calls the store while it
+/// holds its own.
 package final class ImageEngine: Sendable {
   package static let mostSessionsOfClient = 16
   package static let mostSessions = 256

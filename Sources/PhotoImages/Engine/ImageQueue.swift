@@ -28,7 +28,8 @@ struct ImageQueue<Key: Hashable & Sendable>: Sendable {
   private struct Session: Sendable {
     var client: ImageClient
     var lastTurn: UInt64 = 0
-    /// Sequence numbers in ascending order, from `head` on. If a number is not in `keys`, its request was cancelled or has begun.
+    /// Sequence numbers in ascending order, from `head` on. If a number is not in `keys`, its request was cancelled or
+    /// has begun.
     var order: [Int64] = []
     var head = 0
     /// The requests that wait.

@@ -10,8 +10,8 @@ protocol PictureMaker: Sendable {
   /// Does the same for a small picture that a program waits for. It never waits for a picture of ``make(_:from:)``.
   func makeImmediately(_ request: PictureRequest, from descriptor: Int32) -> PictureMaking
 
-  /// Sets whether ``makeImmediately(_:from:)`` will be called soon, so that no call waits for the start of a process. It
-  /// returns at once.
+  /// Sets whether ``makeImmediately(_:from:)`` will be called soon, so that no call waits for the start of a process.
+  /// It returns at once.
   func keepReady(_ isReady: Bool)
 
   /// Ends all processes. Calls that run return soon.

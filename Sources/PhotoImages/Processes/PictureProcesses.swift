@@ -7,20 +7,20 @@ import WorkerProcess
 
 /// The processes of one program that decodes pictures. They are started when they are needed, and ended when they were idle for 30 s.
 ///
-/// Each caller uses one process, so there are as many as threads that call ``make(_:from:)``. If ``keepReady(_:)`` was called,
-/// so many processes are started before a caller needs them, and stay.
+/// Each caller uses one process, so there are as many as threads that call ``make(_:from:)``. If ``keepReady(_:)`` was
+/// called, so many processes are started before a caller needs them, and stay.
 ///
 /// If a file ends its process, it is tried once more in a new one, and blamed only if it ends that one too. If it takes
 /// longer than `deadline`, the process is killed and the file is blamed. A file is not to blame if the process did not
-/// start its work, if a signal from outside ended it, or if it was stopped. Nor is it if the process waits for a disk, or if the disk
-/// failed.
+/// start its work, if a signal from outside ended it, or if it was stopped. Nor is it if the process waits for a disk,
+/// or if the disk failed.
 final class PictureProcesses: PictureMaker {
   struct Limits: Sendable {
     /// How long one picture may take.
     var deadline = Duration.seconds(20)
     var longestIdleness = Duration.seconds(30)
-    /// How long no process is started after one that did not start its work. While processes are to be ready, each further failure
-    /// doubles the time until the next attempt, up to 64 times.
+    /// How long no process is started after one that did not start its work. While processes are to be ready, each
+    /// further failure doubles the time until the next attempt, up to 64 times.
     var pauseAfterFailedStart = Duration.seconds(2)
   }
 
@@ -36,7 +36,8 @@ final class PictureProcesses: PictureMaker {
     var readyCount = 0
     /// Whether a thread starts the processes that are missing.
     var isStarting = false
-    /// When that thread may try again, and how many attempts have failed one after another. Nil after any process worked.
+    /// When that thread may try again, and how many attempts have failed one after another. Nil after any process
+    /// worked.
     var startPause: (end: SuspendingClock.Instant, failureCount: Int)?
     var isStartScheduled = false
     /// The callers that wait for a process that starts.
@@ -53,7 +54,8 @@ final class PictureProcesses: PictureMaker {
   /// The ends that a signal from outside causes: of a service manager, a terminal, or the kernel without memory.
   private static let endsFromOutside = [SIGHUP, SIGINT, SIGTERM, SIGKILL].map { "signal \($0) ended it" }
 
-  /// The decoders map large files. The kernel ends a process that reads a mapped page of a failing disk, or behind the end of the file.
+  /// The decoders map large files. The kernel ends a process that reads a mapped page of a failing disk, or behind the
+  /// end of the file.
   private static let endByDisk = "signal \(SIGBUS) ended it"
 
   private let program: PictureProgram
@@ -234,8 +236,9 @@ final class PictureProcesses: PictureMaker {
     }
   }
 
-  /// Whether the thread that starts processes has to start one now. Otherwise it ends in the same lock section, so that a process
-  /// that is discarded right after that is replaced by another thread. It also ends after a failure, and goes on after a pause.
+  /// Whether the thread that starts processes has to start one now. Otherwise it ends in the same lock section, so that
+  /// a process that is discarded right after that is replaced by another thread. It also ends after a failure, and goes
+  /// on after a pause.
   private func takeMissing() -> Bool {
     let (isMissing, waiting, pause) = state.withLock { state -> (Bool, [DispatchSemaphore], Duration?) in
       let pause = state.startPause.map { SuspendingClock().now.duration(to: $0.end) }.flatMap { $0 > .zero ? $0 : nil }
@@ -341,8 +344,8 @@ final class PictureProcesses: PictureMaker {
     return .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
   }
 
-  /// Ends the processes that were idle for long, except `readyCount` of them. The next check is when another may have been
-  /// idle for as long.
+  /// Ends the processes that were idle for long, except `readyCount` of them. The next check is when another may have
+  /// been idle for as long.
   private func endIdle() {
     let (ended, hasMore) = state.withLock { state -> ([PictureProcess], Bool) in
       let limit = SuspendingClock().now - limits.longestIdleness

@@ -1,5 +1,5 @@
-/// The assets whose thumbnails could not be brought up to date, because the catalog could not be read. They are tried again
-/// after a pause. Otherwise a hidden photo would keep its thumbnails.
+/// The assets whose thumbnails could not be brought up to date, because the catalog could not be read. They are tried
+/// again after a pause. Otherwise a hidden photo would keep its thumbnails.
 ///
 /// The pause doubles while reading fails, and no more assets are remembered than the queue holds. So a catalog that can't be
 /// read costs little.

@@ -57,8 +57,9 @@ struct ThumbnailFacts: Hashable, Sendable {
     modified == file.modifiedSeconds && (byteCount ?? file.byteCount) == file.byteCount
   }
 
-  /// Whether the thumbnail is valid. It may be another program's, but if photod has written it, it is that of this asset in this
-  /// revision. Time and size of the file can be the same after an edit, and the id may be from an earlier catalog.
+  /// Whether the thumbnail is valid. It may be another program's, but if photod has written it, it is that of this
+  /// asset in this revision. Time and size of the file can be the same after an edit, and the id may be from an earlier
+  /// catalog.
   func isValid(of file: ImageFile, _ asset: ImageAsset) -> Bool {
     matches(file) && (assetID == nil || (assetID == asset.id && revision == asset.revision))
   }

@@ -7,9 +7,9 @@ import Glibc
 /// asset's id, and `FILE` the index of the file. A link is made and replaced at once, and holds any bytes. No program
 /// follows it.
 ///
-/// A record is made before its thumbnails, and removed after them. While thumbnails move, `AA/ASSET-FILE.new` has their new
-/// path. It replaces the record when all of them are there. So a crash leaves records that are not needed, but no thumbnail
-/// without a record.
+/// A record is made before its thumbnails, and removed after them. While thumbnails move, `AA/ASSET-FILE.new` has their
+/// new path. It replaces the record when all of them are there. So a crash leaves records that are not needed, but no
+/// thumbnail without a record.
 struct ThumbnailRecords: Sendable {
   struct Record: Hashable, Sendable {
     var assetID: Int64
@@ -41,8 +41,8 @@ struct ThumbnailRecords: Sendable {
     return target.isEmpty ? nil : Record(assetID: assetID, file: file, path: target)
   }
 
-  /// Replaces the record in the place of this file. Its thumbnails must be gone, or have been moved since ``begin(_:)``,
-  /// because nothing else knows their path.
+  /// Replaces the record in the place of this file. Its thumbnails must be gone, or have been moved since
+  /// ``begin(_:)``, because nothing else knows their path.
   /// - Throws: if the record can't be made. Then no thumbnail may be written.
   func set(_ record: Record) throws(ThumbnailFolder.WriteError) {
     try begin(record)

@@ -281,8 +281,8 @@ final class PictureStore: Sendable {
     }
   }
 
-  /// Removes the files of pictures that stay only because their path was sent a moment ago. photod ends, so that promise ends too.
-  /// Without this, the next photod would keep the pictures of deleted assets.
+  /// Removes the files of pictures that stay only because their path was sent a moment ago. photod ends, so that
+  /// promise ends too. Without this, the next photod would keep the pictures of deleted assets.
   func finishRemovals() {
     state.withLock { state in
       for entry in state.pendingRemovals.values { unlink(path(of: entry)) }

@@ -12,9 +12,9 @@ import WatchRecords
 // 3. A file is unchanged if its change time is the same, too. So no program has written it and set its time back.
 // 4. The file in a row's place is the row's file if it has the identity, or if it is unchanged. On some file systems, such
 //    as FAT, the inodes change at a mount.
-// 5. A file in another place is the row's file if it has the identity, and both are on one volume (`Reconciler.isFile`). An
-//    inode may be used again for a new file. If no birth time distinguishes the two, or if the file system gives out new
-//    inodes at a mount, size and modification time must be the same as well.
+// 5. A file in another place is the row's file if it has the identity, and both are on one volume
+//    (`Reconciler.isFile`). An inode may be used again for a new file. If no birth time distinguishes the two, or if
+//    the file system gives out new inodes at a mount, size and modification time must be the same as well.
 extension FileRow {
   /// Rule 1.
   func hasIdentity(of stat: FileStat) -> Bool {

@@ -25,7 +25,8 @@ extension Reconciler {
 
   // MARK: Moves without a rename event
 
-  /// Rule 5 of `FileRow+Stat.swift`: whether a file that was seen on a volume is the file of a row that has another place.
+  /// Rule 5 of `FileRow+Stat.swift`: whether a file that was seen on a volume is the file of a row that has another
+  /// place.
   func isFile(_ row: FileRow, elsewhere stat: FileStat, on volumeID: VolumeID) -> Bool {
     tree.contains(row.directoryID) && tree.row(row.directoryID).volumeID == volumeID
       && row.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
@@ -33,10 +34,10 @@ extension Reconciler {
 
   /// The catalog's row of this very file, if the file was known in another place and has left it.
   ///
-  /// No event reports the move, so more is required than that it is the known file (`isFile(_:elsewhere:on:)`). The birth
-  /// time of a very young file may be that of another file that had its inode a moment ago. So size and modification time
-  /// must agree, unless the known file was seen after its birth. A file that is still in its old place has a second name
-  /// (a hard link), which is an asset of its own.
+  /// No event reports the move, so more is required than that it is the known file (`isFile(_:elsewhere:on:)`). The
+  /// birth time of a very young file may be that of another file that had its inode a moment ago. So size and
+  /// modification time must agree, unless the known file was seen after its birth. A file that is still in its old
+  /// place has a second name (a hard link), which is an asset of its own.
   ///
   /// - Parameter reading: the content of the file. If inodes do not last, the file is read to compare its content.
   func sourceOfMove(
@@ -243,12 +244,12 @@ extension Reconciler {
     }
   }
 
-  /// Whether a program may have edited a file while photod was down, and set its time back: a scan finds that only the change
-  /// time differs. The metadata may be the same, and only a sample shows the difference. A sample also shows that another file
-  /// in the place of the photo is a copy of it.
+  /// Whether a program may have edited a file while photod was down, and set its time back: a scan finds that only the
+  /// change time differs. The metadata may be the same, and only a sample shows the difference. A sample also shows
+  /// that another file in the place of the photo is a copy of it.
   ///
-  /// New permissions look the same. So only files whose old content was sampled are sampled again. A file that could not be read
-  /// at once may have been read in the background for the scan, without a sample.
+  /// New permissions look the same. So only files whose old content was sampled are sampled again. A file that could
+  /// not be read at once may have been read in the background for the scan, without a sample.
   func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     let isSuspect =
       switch batch.context.evidence {

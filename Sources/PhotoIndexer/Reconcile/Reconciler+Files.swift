@@ -145,8 +145,8 @@ extension Reconciler {
     try fileGone(source, in: &batch)
   }
 
-  /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new place,
-  /// unless the stat shows that another file has the new name.
+  /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new
+  /// place, unless the stat shows that another file has the new name.
   ///
   /// - Parameters:
   ///   - source: nil if the file comes from a directory that the library does not have.

@@ -24,7 +24,8 @@ struct UnreadablePaths {
   private(set) var hasChanged = false
   /// The paths that were found. Only some of them are logged, once each: the 1st, 10th, 100th, ...
   private(set) var found: Set<[UInt8]> = []
-  /// The numbers of found paths at which one is logged. After the last, none is logged, and none needs to be remembered.
+  /// The numbers of found paths at which one is logged. After the last, none is logged, and none needs to be
+  /// remembered.
   private static let loggedCounts = [1, 10, 100, 1_000, mostFound]
   private static let mostFound = 10_000
   private var unlogged: [(path: [UInt8], errorNumber: Int32, count: Int)] = []

@@ -163,8 +163,8 @@ public struct Asset: Codable, Hashable, Sendable, Identifiable {
   /// The resource to show comes first.
   public var resources: [Resource]
 
-  /// Creates an asset. photod sends it; a program makes one for its own tests and previews. Facts that are not given are
-  /// unknown, and flags are false.
+  /// Creates an asset. photod sends it; a program makes one for its own tests and previews. Facts that are not given
+  /// are unknown, and flags are false.
   public init(
     id: AssetID, mediaType: MediaType, mediaSubtypes: [String] = [], creationDate: PhotoDate,
     creationDateSource: CreationDateSource, modificationDate: PhotoDate, addedDate: PhotoDate, pixelWidth: Int? = nil,

@@ -8,8 +8,8 @@ public struct ChangeToken: Hashable, Sendable {
   /// The sequence number of the last commit that is included.
   public let sequence: Int64
 
-  /// Creates a token from its parts. Programs take tokens from replies instead, because photod refuses a token that it has
-  /// not given out.
+  /// Creates a token from its parts. Programs take tokens from replies instead, because photod refuses a token that it
+  /// has not given out.
   public init(library: String, epoch: Int64, sequence: Int64) {
     self.library = library
     self.epoch = epoch

@@ -53,8 +53,8 @@ public struct PersistentChange: Codable, Hashable, Sendable {
   /// The roots that went online or offline.
   public var rootAvailability: [RootAvailability]
 
-  /// Creates a commit of the history. photod sends it; a program makes one for its own tests. Lists that are not given are
-  /// empty.
+  /// Creates a commit of the history. photod sends it; a program makes one for its own tests. Lists that are not given
+  /// are empty.
   public init(
     token: String, date: PhotoDate, origin: String, insertedAssets: [AssetID] = [], updatedAssets: [AssetID] = [],
     deletedAssets: [AssetID] = [], changedFields: [String]? = nil, insertedCollections: [CollectionID] = [],

@@ -13,8 +13,8 @@ public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
   /// Why the change can't be undone, for a person; nil if it can. It may be too large, or another change of the same things
   /// came between its calls.
   public let problem: String?
-  /// What was done, such as `isHidden` or `createAlbum`, each once, in the order of the requests. Nil from a photod that does
-  /// not send it.
+  /// What was done, such as `isHidden` or `createAlbum`, each once, in the order of the requests. Nil from a photod
+  /// that does not send it.
   public let actions: [Action]?
   /// The name of the asset's file, if the change is about one asset that is in the library.
   public let filename: String?
@@ -71,8 +71,8 @@ public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
     public static let delete = Action(rawValue: "delete")
   }
 
-  /// Creates an entry of the list. photod sends it; a program makes one for its own tests and previews. It can be undone if
-  /// `problem` is nil.
+  /// Creates an entry of the list. photod sends it; a program makes one for its own tests and previews. It can be
+  /// undone if `problem` is nil.
   public init(
     id: Int, date: PhotoDate, origin: String, assetCount: Int, collections: [String], problem: String? = nil,
     actions: [Action]? = nil, filename: String? = nil

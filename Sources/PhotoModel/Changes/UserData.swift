@@ -28,7 +28,8 @@ public struct UserData: Codable, Hashable, Sendable {
   /// read the file whole.
   public var contentHash: String?
 
-  /// Creates the user data of an asset. Members that are not given have no value from a person, so those of the file count.
+  /// Creates the user data of an asset. Members that are not given have no value from a person, so those of the file
+  /// count.
   public init(
     assetID: AssetID, isFavorite: Bool = false, isHidden: Bool = false, rating: Int? = nil, title: String? = nil,
     caption: String? = nil, addedKeywords: [String] = [], removedKeywords: [String] = [],

@@ -43,7 +43,8 @@ extension LibraryService {
     }
   }
 
-  /// Bounds the queries of smart albums. They are compiled in the transaction, and all other work of the library waits for it.
+  /// Bounds the queries of smart albums. They are compiled in the transaction, and all other work of the library waits
+  /// for it.
   private static func checkQuerySize(of requests: [ChangeRequest]) throws {
     var byteCount = 0
     for (index, request) in requests.enumerated() {

@@ -11,8 +11,9 @@ import Varlink
 
 /// The threads that read the catalog for clients, and work on lists in memory.
 ///
-/// Such work blocks and takes long. On the few threads that answer calls, it would delay every other call. Here each job
-/// has a ``WorkBudget``, and processes take turns (``ProcessTurns``). A job ends at once when its connection is closed.
+/// Such work blocks and takes long. On the few threads that answer calls, it would delay every other call. Here each
+/// job has a ``WorkBudget``, and processes take turns (``ProcessTurns``). A job ends at once when its connection is
+/// closed.
 package final class ReadThreads: Sendable {
   /// The catalog has eight readers. The others are for the library's own work, which must never wait for clients.
   package static let standardCount = 4

@@ -11,8 +11,8 @@ import NIOCore
 /// Cuts a byte stream into messages at the NULs. It is a pure state machine, and the channel's handler feeds it.
 ///
 /// A message that is too long is not kept. Its bytes are dropped up to its NUL, and `.tooLarge` replaces it, so that
-/// its sender gets an error. If the message exceeds four times the limit, `.unrecoverable` ends the stream without an error
-/// reply.
+/// its sender gets an error. If the message exceeds four times the limit, `.unrecoverable` ends the stream without an
+/// error reply.
 ///
 /// Nothing that is kept refers to more memory than its own bytes need. Otherwise a message of one byte could hold the
 /// buffer of hundreds of kilobytes in which it came, and ``MessageMemory`` would count one byte.

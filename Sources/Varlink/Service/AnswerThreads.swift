@@ -5,8 +5,8 @@ import Synchronization
 
 /// The threads on which services answer calls. All services of a process share them.
 ///
-/// Between a call and its reply, several threads wake one after the other. These threads have short time slices, so that
-/// they run at once when they wake (``TimeSlice``).
+/// Between a call and its reply, several threads wake one after the other. These threads have short time slices, so
+/// that they run at once when they wake (``TimeSlice``).
 ///
 /// The pool of Swift's tasks is not used, because libdispatch starts and ends its threads, and uses them for other work
 /// as well. A setting of one of them would not last.

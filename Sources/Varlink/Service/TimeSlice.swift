@@ -2,12 +2,12 @@ import CThread
 
 /// How long a thread may run before the kernel looks for another one.
 ///
-/// A thread that wakes on a busy machine waits until the running thread has used its time slice. That is checked at each
-/// tick of the kernel, which takes up to 4 ms with 250 ticks a second. If the thread that wakes has a shorter slice than
-/// the running one, it runs at once. A slice does not change how much processor time a thread gets.
+/// A thread that wakes on a busy machine waits until the running thread has used its time slice. That is checked at
+/// each tick of the kernel, which takes up to 4 ms with 250 ticks a second. If the thread that wakes has a shorter
+/// slice than the running one, it runs at once. A slice does not change how much processor time a thread gets.
 ///
-/// It needs no privilege, and has an effect since Linux 6.12. If the kernel or a seccomp filter refuses a slice, calls are
-/// answered as late as without it.
+/// It needs no privilege, and has an effect since Linux 6.12. If the kernel or a seccomp filter refuses a slice, calls
+/// are answered as late as without it.
 package enum TimeSlice {
   /// For threads between a call and its reply. Linux grants no shorter one.
   package static let short: UInt64 = 100_000

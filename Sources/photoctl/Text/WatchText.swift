@@ -36,7 +36,8 @@ struct HistoryText {
     !change.insertedCollections.isEmpty || (isOnlyOfAlbums(change) && !change.updatedCollections.isEmpty)
   }
 
-  /// Whether the commit has no photos and no folders. In all others, every changed asset updates the albums that count it.
+  /// Whether the commit has no photos and no folders. In all others, every changed asset updates the albums that count
+  /// it.
   private static func isOnlyOfAlbums(_ change: PersistentChange) -> Bool {
     change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty
       && change.renamedDirectories.isEmpty && change.rootAvailability.isEmpty
@@ -104,8 +105,8 @@ struct HistoryText {
     return "\(album.kind == .folder ? "folder of albums" : "album") \(Printable.text(album.title))"
   }
 
-  /// `album Rome → Roma  3 → 5 photos  to the folder of albums Trips`: the differences in name, count and folder. There are
-  /// none if its order, its cover or its query changed.
+  /// `album Rome → Roma  3 → 5 photos  to the folder of albums Trips`: the differences in name, count and folder. There
+  /// are none if its order, its cover or its query changed.
   private func difference(from before: AssetCollection, to after: AssetCollection) -> String {
     var parts = [Self.name(before)]
     if before.title != after.title { parts[0] += " → \(Printable.text(after.title))" }

@@ -7,8 +7,8 @@ import Testing
 
 /// Random changes of several clients at once, against a plain model in memory.
 ///
-/// A line about each sequence is written to the standard error. PHOTOD_PRODUCTS names a folder of other programs, such as
-/// release builds, with which a long run takes half the time.
+/// A line about each sequence is written to the standard error. PHOTOD_PRODUCTS names a folder of other programs, such
+/// as release builds, with which a long run takes half the time.
 @Suite(.timeLimit(.minutes(120))) struct ChangeModelTests {
   private static let seeds: ClosedRange<UInt64> = {
     let one = effort("PHOTOD_CHANGE_SEED", 0)

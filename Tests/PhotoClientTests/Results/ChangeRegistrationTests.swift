@@ -57,8 +57,8 @@ import Varlink
     return registration
   }
 
-  /// A handler without an actor runs on another thread, beside the turn of the main actor in which the caller registers. A
-  /// change has been made before, so the first call comes as soon as it can.
+  /// A handler without an actor runs on another thread, beside the turn of the main actor in which the caller
+  /// registers. A change has been made before, so the first call comes as soon as it can.
   @MainActor @Test func noCallOfAnotherThreadComesBeforeTheActorHasTheRegistration() async throws {
     let list = ScriptedList([1])
     try await ScriptedDaemon.with(list.answers) { daemon in

@@ -215,7 +215,8 @@ import Varlink
     #expect(deleted.objectWasDeleted && !deleted.assetContentChanged)
   }
 
-  /// An earlier version of photod does not know the option of Observe by which a client knows that a list did not change.
+  /// An earlier version of photod does not know the option of Observe by which a client knows that a list did not
+  /// change.
   @Test func changesComeFromAnEarlierVersionOfPhotod() async throws {
     let (all, favorites) = (ScriptedList([1, 2, 3]), ScriptedList([2]))
     var answers = Self.answers(all, favorites: favorites)

@@ -7,8 +7,8 @@ import WatchRecords
 
 private typealias Fixture = ReconcilerFixture
 
-/// Clients keep pictures by id and revision. So a revision never stands for two contents, and stays while the content is proven to
-/// be the same.
+/// Clients keep pictures by id and revision. So a revision never stands for two contents, and stays while the content
+/// is proven to be the same.
 @Suite struct RevisionTests {
   static let largeFile: Int64 = 10_000_000
 

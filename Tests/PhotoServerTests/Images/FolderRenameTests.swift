@@ -42,8 +42,8 @@ import Varlink
       })
   }
 
-  /// The reads of assets depend on the pictures that are shared, and not on the photos of the folder. Without sharing, there
-  /// are none.
+  /// The reads of assets depend on the pictures that are shared, and not on the photos of the folder. Without sharing,
+  /// there are none.
   @Test(arguments: [10, 5_000], [false, true])
   func renamingAFolderTouchesNoPicture(photoCount: Int, isSharing: Bool) async throws {
     let fixture = try ImageFixture(isSharing: isSharing)
@@ -84,8 +84,8 @@ import Varlink
       }
       try await eventually("nothing is left to do") { fixture.engine.sharedThumbnails?.isIdle ?? true }
       let reads = fixture.counted.takeCount()
-      // The other photo is read once for its revision. With sharing, each recorded photo is read at the start, and once for
-      // each commit.
+      // The other photo is read once for its revision. With sharing, each recorded photo is read at the start, and once
+      // for each commit.
       #expect(reads <= (isSharing ? 3 * shown.count + 1 : 1), "\(reads) reads of assets")
       let after = files(fixture)
       #expect(after.allSatisfy { kept[$0.key] == $0.value }, "a file of the store was touched")

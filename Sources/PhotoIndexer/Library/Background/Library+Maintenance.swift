@@ -23,8 +23,8 @@ extension Library {
       || reconciler.roots.contains { $0.needsScan || $0.mayBeComplete || $0.suspect != nil }
   }
 
-  /// Does the timed work that is due, once a second while there is any: files that are read again, roots that are scanned a
-  /// second time, a catalog that failed.
+  /// Does the timed work that is due, once a second while there is any: files that are read again, roots that are
+  /// scanned a second time, a catalog that failed.
   func maintain() async {
     while true {
       // The sequence is read before the check, so that work that is added after the check wakes the loop again.

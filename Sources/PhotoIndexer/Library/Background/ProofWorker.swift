@@ -2,7 +2,8 @@ import FileContent
 import PhotoCatalog
 import PhotoModel
 
-/// Makes samples and hashes. Its state has the numbers of those that are still missing, and of those that were made since the start.
+/// Makes samples and hashes. Its state has the numbers of those that are still missing, and of those that were made
+/// since the start.
 struct ProofWorker {
   let power: PowerSupply
   /// Whether there may be files to read.

@@ -58,8 +58,8 @@ struct RecentInsertions {
   /// The keys by which a copy of a file can be found and proven (see ``IdentityProof``), the best first: name,
   /// modification time and beginning; the hash with the name; the hash. They are valid in this process only.
   ///
-  /// Fingerprint and hash are digests already, so they are mixed with the rest and not hashed again. `Hasher` would take a
-  /// twentieth of the time that the library has for a new photo.
+  /// Fingerprint and hash are digests already, so they are mixed with the rest and not hashed again. `Hasher` would
+  /// take a twentieth of the time that the library has for a new photo.
   struct Keys {
     private let alike: UInt64
     private let named: UInt64

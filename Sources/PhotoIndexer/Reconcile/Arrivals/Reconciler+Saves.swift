@@ -101,15 +101,19 @@ extension Reconciler {
     noteRemoval(of: source.assetID, in: &batch)
   }
 
-  /// Whether a file may have other bytes than when it was read last. If so, its asset gets a revision that it never had.
+  /// Whether a file may have other bytes than when it was read last. If so, its asset gets a revision that it never
+  /// had.
   ///
-  /// Another size or modification time counts as other bytes. If both are the same, a program may have set the time back:
+  /// Another size or modification time counts as other bytes. If both are the same, a program may have set the time
+  /// back:
   /// 1. Equal hashes of the whole content prove that nothing changed, whatever was reported.
-  /// 2. Another file in the same place has other bytes, unless its sample shows that it is a copy (see ``IdentityProof``).
+  /// 2. Another file in the same place has other bytes, unless its sample shows that it is a copy (see
+  /// ``IdentityProof``).
   /// 3. A file that a program had open for writing has other bytes. That also holds if photod could not read it then.
   /// 4. Otherwise the change time shows an edit, but also a new permission or name. So the marks must differ.
   ///
-  /// - Parameter row: the file now. If it could not be read, the result says what the catalog must keep in mind until it can.
+  /// - Parameter row: the file now. If it could not be read, the result says what the catalog must keep in mind until
+  ///   it can.
   func hasNewBytes(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime { return true }
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
@@ -128,8 +132,8 @@ extension Reconciler {
 
   /// Whether the file of a deleted asset that is back may have other bytes than before.
   ///
-  /// Equal hashes prove that it has not. With equal size and modification time, equal samples prove it too. The asset's own
-  /// file may have no sample. Then its marks must not differ, as after a move within the library.
+  /// Equal hashes prove that it has not. With equal size and modification time, equal samples prove it too. The asset's
+  /// own file may have no sample. Then its marks must not differ, as after a move within the library.
   func hasNewBytes(_ former: Tombstone, _ row: FileRow) -> Bool {
     guard former.byteCount == row.byteCount, former.marks.mayEqual(row.marks) else { return true }
     if former.marks.hash != nil && row.marks.hash != nil { return false }
@@ -137,8 +141,8 @@ extension Reconciler {
     return !former.marks.provesContent(of: row.marks) && !isFile(of: former, row)
   }
 
-  /// Whether the file that an asset takes over may have other bytes than the asset's own file. A copy has the same, and a second
-  /// name of the file too. A file that a program saved has not.
+  /// Whether the file that an asset takes over may have other bytes than the asset's own file. A copy has the same, and
+  /// a second name of the file too. A file that a program saved has not.
   func hasNewBytes(_ row: FileRow, asOf copy: FileRow) -> Bool {
     guard copy.byteCount == row.byteCount, copy.modificationTime == row.modificationTime,
       row.marks.mayEqual(copy.marks)

@@ -8,8 +8,8 @@ struct CatalogListing {
   let evidence: Evidence
   /// Files of the catalog that the listing has not named yet.
   private(set) var unnamed: [[UInt8]: FileRow]
-  /// Names that the listing has named, or that another record has changed. `unnamed` is no longer valid for them, so they
-  /// are looked up in the catalog.
+  /// Names that the listing has named, or that another record has changed. `unnamed` is no longer valid for them, so
+  /// they are looked up in the catalog.
   private(set) var handled: Set<[UInt8]> = []
 
   init(directoryID: DirectoryID, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
@@ -23,8 +23,8 @@ struct CatalogListing {
 
   /// Takes a file that the listing names.
   ///
-  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the file must be looked up in the
-  ///   catalog again.
+  /// - Returns: the row that the catalog had when the listing began, or nil; and whether the file must be looked up in
+  ///   the catalog again.
   fileprivate mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustLookUp: Bool) {
     guard handled.insert(name).inserted else { return (nil, true) }
     // On a first scan, there are none, and a lookup would hash the name once more.

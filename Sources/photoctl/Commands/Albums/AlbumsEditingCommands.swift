@@ -33,7 +33,8 @@ struct AlbumsCreateCommand: AsyncParsableCommand {
     let found = try await assets.find(in: library)
     let parentID = try await library.folderID(folder)
     var id: CollectionID?
-    // The album and its first photos are one transaction. Only an album of more photos than a call can have needs several.
+    // The album and its first photos are one transaction. Only an album of more photos than a call can have needs
+    // several.
     try await library.change(found, unlessEmpty: false) { ids in
       id.map { ChangeRequest(editAlbum: .init(id: $0, placeAssetIDs: ids)) }
         ?? ChangeRequest(createAlbum: .init(title: title, assetIDs: ids, parentID: parentID))

@@ -79,8 +79,8 @@ struct WatchExecution {
   private mutating func handle(_ change: PersistentChange, _ library: PhotoLibrary) async throws {
     let items = try await items(of: change, library)
     await library.disconnect()
-    // With a query, most commits concern no photo of it. Without one, a commit of photod itself has no lines if empty folders
-    // came or went. A client's commit without lines changes albums.
+    // With a query, most commits concern no photo of it. Without one, a commit of photod itself has no lines if empty
+    // folders came or went. A client's commit without lines changes albums.
     if items.isEmpty, filter != nil || options.each || !change.origin.hasPrefix("client:") { return }
     if options.each {
       for item in items { try await run(change, [item], variables: Self.variables(of: item)) }
