@@ -34,11 +34,12 @@ enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
 
     """#
 
+  // The function keeps the options that zsh sets for all completions: `_files` fails without NULL_GLOB, if several
+  // folders begin with the same name.
   private static let zshScript = #"""
     #compdef photoctl
     # Completions of photoctl for zsh, 5 or later.
     _photoctl() {
-      emulate -L zsh
       local -a lines values shown suffix
       local line program=${(Q)words[1]}
       program=${program/#\~\//$HOME/}

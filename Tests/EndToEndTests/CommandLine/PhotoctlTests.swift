@@ -685,6 +685,9 @@ import Varlink
       let title = "Sea: \"it's\" $(touch pwned) `x`!"
       try fixture.write(title + "/1.jpg")
       try fixture.write("東京/2.jpg", 2)
+      // Two folders begin with the name of the library. A shell that completes each component of a path meets both.
+      let sibling = fixture.photos + ".lock"
+      try FileManager.default.createDirectory(atPath: sibling, withIntermediateDirectories: false)
       try await fixture.start()
       try await fixture.synchronize()
       let made = try await photoctl(fixture, ["backup"]).text

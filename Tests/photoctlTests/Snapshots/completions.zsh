@@ -1,7 +1,6 @@
 #compdef photoctl
 # Completions of photoctl for zsh, 5 or later.
 _photoctl() {
-  emulate -L zsh
   local -a lines values shown suffix
   local line program=${(Q)words[1]}
   program=${program/#\~\//$HOME/}
