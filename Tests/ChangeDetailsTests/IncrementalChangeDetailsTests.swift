@@ -25,7 +25,7 @@ import Testing
     func incremental() -> FetchResultChangeDetails? {
       var difference = IncrementalDifference(
         list(before), publishedBefore.count, list(after), publishedAfter.count, touched: touched)
-      difference.place(Set(touched.fields.keys).union(touched.deleted).union(placed))
+      difference.add(Set(touched.fields.keys).union(touched.deleted).union(placed))
       difference.countUntouched()
       return difference.details()
     }

@@ -8,14 +8,14 @@ extension FetchResultChangeDetails {
   ///   - before: a list whose first `limit` ids are B.
   ///   - after: a list whose first `limit` ids are A. Both may hold more ids as a reserve, and not equally many.
   ///   - limit: `nil` if the whole lists are published.
-  ///   - touched: C, as for the full form. Ids that are in neither list do no harm.
-  ///   - placed: further assets that may have come, gone or moved without a change of their own, for example in an
-  ///     album whose content or order was edited. They may repeat ids of `touched`.
+  ///   - touched: C, as for the full form. It may contain ids that are in neither list.
+  ///   - placed: further assets that may have been inserted, removed or moved although their fields are the same. An
+  ///     edit of an album's content or order does that. They may repeat ids of `touched`.
   /// - Precondition: the ids that are neither in `touched` nor in `placed` have the same order in both lists. An id
   ///   that only the longer reserve holds follows all ids that both lists hold.
-  /// - Returns: `nil` when nothing changed.
-  /// - Complexity: O(k log n) for k touched ids. If they are a large part of the list, or come in groups, it is that of
-  ///   the full form.
+  /// - Returns: `nil` if nothing changed.
+  /// - Complexity: O(k log n) for k touched ids. If they are a large part of the list, or if `touched` has groups, this
+  ///   calls the full form, which has a complexity of its own.
   package static func incremental(
     from before: OrderedIDs, to after: OrderedIDs, limit: Int? = nil, touched: TouchedAssets, placed: [AssetID] = []
   ) -> FetchResultChangeDetails? {
@@ -24,12 +24,13 @@ extension FetchResultChangeDetails {
     let most = touched.fields.count + touched.deleted.count + placed.count
     if touched.groups.isEmpty && most <= max(countBefore, countAfter) / IncrementalDifference.fullFrom {
       var difference = IncrementalDifference(before, countBefore, after, countAfter, touched: touched)
-      difference.place(touched.fields.keys)
-      difference.place(touched.deleted.lazy.filter { touched.fields[$0] == nil })
-      difference.place(Set(placed).lazy.filter { touched.fields[$0] == nil && !touched.deleted.contains($0) })
+      difference.add(touched.fields.keys)
+      difference.add(touched.deleted.lazy.filter { touched.fields[$0] == nil })
+      difference.add(Set(placed).lazy.filter { touched.fields[$0] == nil && !touched.deleted.contains($0) })
       difference.countUntouched()
       if limit != nil || difference.keepsTheUntouched { return difference.details() }
-      // A caller left a touched asset out. The full form finds the right R, I and moves nevertheless.
+      // The caller broke the precondition: an asset came or went that it did not name. The full form does not need the
+      // names to find the removed, inserted and moved assets.
     }
     return full(from: before.ids(in: 0..<countBefore), to: after.ids(in: 0..<countAfter), touched: touched)
   }
@@ -41,15 +42,17 @@ extension FetchResultChangeDetails {
 /// that a limit may leave one of them with more at its end. The gap of an id is the number of untouched ids before it.
 /// A touched survivor may stay, relative to the untouched ids, if its gap is the same in both lists.
 struct IncrementalDifference {
-  /// If more than one id in this many of the list is touched, the full form is faster.
+  /// If more than one of every eight ids of the list is touched, the full form is faster.
   static let fullFrom = 8
 
-  /// A touched id that is in either published list.
+  /// A touched id that is in at least one of the published lists.
   private struct Touched {
     let id: AssetID
     let isChanged: Bool
+    /// The position in each list, or `nil` if the list does not have the id.
     let before: Int?
     let after: Int?
+    /// The gap in each list: the number of untouched ids before the id.
     var gapBefore = 0
     var gapAfter = 0
 
@@ -59,6 +62,7 @@ struct IncrementalDifference {
   /// The place of a touched id in one of the lists.
   private struct Place {
     let position: Int
+    /// The index of the id in `all`.
     let index: Int
   }
 
@@ -69,7 +73,7 @@ struct IncrementalDifference {
   private let touched: TouchedAssets
 
   private var all: [Touched] = []
-  /// The places in the list before, and after, ascending by position.
+  /// The places of the touched ids in each list. After ``countUntouched()``, they ascend by position.
   private var placesBefore: [Place] = []
   private var placesAfter: [Place] = []
 
@@ -81,16 +85,16 @@ struct IncrementalDifference {
     self.touched = touched
   }
 
-  /// How many untouched ids are in each list, and in both.
+  /// The number of untouched ids in each list, and in both lists.
   private var untouchedBefore: Int { countBefore - placesBefore.count }
   private var untouchedAfter: Int { countAfter - placesAfter.count }
   private var untouched: Int { min(untouchedBefore, untouchedAfter) }
 
-  /// Without a limit, no untouched id can come or go.
+  /// Whether both lists have the same number of untouched ids. If there is no limit, this must be true.
   var keepsTheUntouched: Bool { untouchedBefore == untouchedAfter }
 
   /// Adds touched ids. Each id may be added once only.
-  mutating func place(_ ids: some Sequence<AssetID>) {
+  mutating func add(_ ids: some Sequence<AssetID>) {
     for id in ids {
       let inBefore = before.position(of: id).flatMap { $0 < countBefore ? $0 : nil }
       let inAfter = after.position(of: id).flatMap { $0 < countAfter ? $0 : nil }
@@ -105,6 +109,7 @@ struct IncrementalDifference {
     }
   }
 
+  /// Computes the gap of each touched id. All of them must have been added.
   mutating func countUntouched() {
     placesBefore.sort { $0.position < $1.position }
     placesAfter.sort { $0.position < $1.position }
@@ -114,8 +119,8 @@ struct IncrementalDifference {
 
   func details() -> FetchResultChangeDetails? {
     var positions = ChangePositions()
-    positions.removedBefore = lone(in: placesBefore, of: countBefore)
-    positions.insertedAfter = lone(in: placesAfter, of: countAfter)
+    positions.removedBefore = unmatched(in: placesBefore, of: countBefore)
+    positions.insertedAfter = unmatched(in: placesAfter, of: countAfter)
     for range in positions.insertedAfter.ranges {
       positions.insertedIDs += after.ids(in: range.start..<range.start + range.count)
     }
@@ -137,23 +142,24 @@ struct IncrementalDifference {
 
   /// The positions that are in one list only: touched ids that do not survive, and the untouched ids beyond those that
   /// both lists hold.
-  private func lone(in places: [Place], of count: Int) -> IndexRangeBuilder {
-    var lone = IndexRangeBuilder()
+  private func unmatched(in places: [Place], of count: Int) -> IndexRangeBuilder {
+    var unmatched = IndexRangeBuilder()
     var gap = untouched
     for (rank, place) in places.enumerated() {
       let more = place.position - rank - gap
       if more > 0 {
-        lone.append(IndexRange(start: place.position - more, count: more))
+        unmatched.append(IndexRange(start: place.position - more, count: more))
         gap += more
       }
-      if !all[place.index].survives { lone.append(place.position) }
+      if !all[place.index].survives { unmatched.append(place.position) }
     }
     let more = count - places.count - gap
-    if more > 0 { lone.append(IndexRange(start: count - more, count: more)) }
-    return lone
+    if more > 0 { unmatched.append(IndexRange(start: count - more, count: more)) }
+    return unmatched
   }
 
-  /// The moves of touched survivors that are in another gap. Within one gap, all but a longest run in order move too.
+  /// The moves of the touched survivors. One whose gap differs between the lists moves. Of those that share a gap, the
+  /// longest subsequence that is in order stays, and the others move.
   private func moves() -> [Move] {
     let untouched = untouched
     func mayStay(_ asset: Touched) -> Bool {

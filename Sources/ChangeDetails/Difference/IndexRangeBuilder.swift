@@ -1,4 +1,5 @@
-/// Collects ascending positions into ranges as they are on the wire: ascending and never touching.
+/// Collects ascending positions into ranges in the form of the contract: they ascend, and no range begins where another
+/// one ends.
 package struct IndexRangeBuilder {
   package private(set) var ranges: [IndexRange] = []
 
@@ -24,14 +25,14 @@ extension [IndexRange] {
     self = builder.ranges
   }
 
-  /// How many positions there are in all.
+  /// The number of positions in all ranges.
   package var positionCount: Int { reduce(0) { $0 + $1.count } }
 
   /// Every position, ascending.
   package var positions: [Int] { flatMap { $0.start..<$0.start + $0.count } }
 
-  /// Whether the ranges are ascending, not empty, never touching, and within a list of `count` elements. It is safe for
-  /// any numbers.
+  /// Whether the ranges have the form of the contract, are not empty, and lie within a list of `count` elements. No
+  /// numbers make it trap, so ranges that another program sent can be checked.
   package func isWellFormed(within count: Int) -> Bool {
     var end = -1
     for range in self {

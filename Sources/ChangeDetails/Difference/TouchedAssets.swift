@@ -29,8 +29,8 @@ package struct TouchedAssets: Hashable, Sendable {
     return all
   }
 
-  /// Whether the change of an asset is sent to clients. That another asset has the same content only makes it enter or
-  /// leave a list.
+  /// Whether clients receive the asset as changed. If it only got or lost a duplicate, it may enter or leave a list,
+  /// but none of its published fields changed.
   package static func isChange(_ fields: ChangedFields) -> Bool { fields != .duplicates }
 
   /// Adds assets that were touched together.

@@ -29,8 +29,8 @@ extension OrderedIDs {
     return position
   }
 
-  /// Repairs a child that has become too small with the help of a neighbour. It joins both if they hold little, or else
-  /// evens them out.
+  /// Repairs a child that has become too small. If the child and its neighbour hold little together, they become one
+  /// node. Otherwise entries move between them until both hold about as many.
   static func rebalance(_ children: inout [Subtree], _ small: Int, _ shape: Shape, _ numbering: inout Numbering) {
     let isLeaf = children[small].node.isLeaf
     guard children.count > 1, children[small].node.size < shape.least(isLeaf: isLeaf) else { return }
@@ -105,8 +105,8 @@ extension OrderedIDs.Subtree {
     refresh()
   }
 
-  /// Splits the node into halves. If the insertion was at an end, as in a list by date, the side that will not grow
-  /// gets more.
+  /// Splits the node into halves. If the insertion was at an end of the node, the next ones probably are there too, as
+  /// in a list by date. Then the half at that end gets fewer entries, so that it has room for them.
   private mutating func split(insertedAt index: Int, _ shape: Shape, _ numbering: inout Numbering) -> OrderedIDs.Subtree
   {
     let size = node.size
@@ -152,7 +152,8 @@ extension OrderedIDs.Subtree {
     for child in other.children { numbering.parentOf[Int64(child.number)] = number }
   }
 
-  /// Keeps only the part that was cut off before. The maps already say that it is in this node.
+  /// Replaces the content by a part of it that ``takeEnd(from:)`` cut off. The maps of ids need no update, because they
+  /// name this node for that part already.
   fileprivate mutating func replaceContent(with rest: Node, _ shape: Shape) {
     node = Node(number: number, ids: rest.ids, keys: rest.keys, children: rest.children)
     node.reserve(isLeaf: rest.isLeaf, shape)
