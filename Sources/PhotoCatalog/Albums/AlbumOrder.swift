@@ -1,9 +1,11 @@
 import PhotoModel
 
-/// The assets of an album in their order, while the operations of a journal are applied. Each takes the same time, however
-/// long the album is.
+/// The assets of an album in their order, while the operations of a journal are applied. It is a linked list, so the
+/// time of an operation does not depend on the length of the album.
 struct AlbumOrder {
+  /// The asset after each asset. With `end` as the key, it is the first asset of the album.
   private var next: [AssetID: AssetID] = [:]
+  /// The asset before each asset. With `end` as the key, it is the last asset of the album.
   private var previous: [AssetID: AssetID] = [:]
 
   /// The id in front of the first asset and behind the last one. No asset has it.
@@ -32,7 +34,8 @@ struct AlbumOrder {
     }
   }
 
-  /// Adds the assets that are missing, and moves the others. If the album lacks `before`, they are placed at the end.
+  /// Adds the assets that are missing, and moves the others. They are placed at the end if the album lacks `before`, or
+  /// if `before` is one of them.
   mutating func place(_ ids: [AssetID], before: AssetID?) {
     remove(ids)
     let after = before.flatMap { contains($0) ? $0 : nil } ?? Self.end

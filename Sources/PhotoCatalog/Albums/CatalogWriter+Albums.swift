@@ -36,7 +36,8 @@ extension CatalogWriter {
     noteMembers(placed)
   }
 
-  /// The journal needs the lines of these assets before it names them in an album.
+  /// Adds the assets without a line in the journal to the edited ones. Then the journal gets their lines before its
+  /// operation on the album names them.
   private func noteMembers(_ assets: [AssetID]) {
     for asset in assets where journal?.holds(asset) != true { editedAssets.insert(asset) }
   }
@@ -72,7 +73,7 @@ extension CatalogWriter {
     noteMembers(known)
   }
 
-  /// As ``applyPlacement(of:inAlbum:before:)``.
+  /// Carries out a removal of the journal.
   func applyRemoval(of assets: [AssetID], fromAlbum id: CollectionID) throws {
     guard try userCollection(id)?.kind == .album else { return }
     try delete(assets, fromAlbum: id)
@@ -208,11 +209,11 @@ extension CatalogWriter {
 
   // MARK: - Ranks
 
-  /// The distance of ranks at the end of an album. So 20 assets can be placed one by one at the same place before others
-  /// need new ranks.
+  /// The distance of ranks at the end of an album. It is 2^20, so 20 assets can be placed one by one at the same place
+  /// before other assets need new ranks.
   private static let gap = 1_048_576.0
 
-  /// The first rank, and the distance to the next, of some assets that are placed before a rank or at the end.
+  /// The ranks for new assets before a rank, or at the end: the first of them, and the distance between them.
   private func room(for count: Int, inAlbum id: CollectionID, before next: Double?) throws -> (
     rank: Double, step: Double
   ) {
@@ -224,8 +225,9 @@ extension CatalogWriter {
     return try makeRoom(for: count, inAlbum: id, before: next)
   }
 
-  /// Spreads the neighbours of a place evenly: as many on both sides as are needed for distances of at least 4,096. If
-  /// assets are placed one by one at the same place, only few of them cause this.
+  /// Gives the neighbours of a place new ranks with equal distances, so that the new assets fit between them. It takes
+  /// as many neighbours on both sides as are needed for distances of at least 4,096. If assets are placed one by one at
+  /// the same place, this happens only for few of them.
   private func makeRoom(for count: Int, inAlbum id: CollectionID, before next: Double) throws -> (
     rank: Double, step: Double
   ) {
@@ -253,7 +255,7 @@ extension CatalogWriter {
       for (index, member) in upper.enumerated() {
         try setRank(first + Double(count + index) * step, of: member.id, inAlbum: id)
       }
-      // Live lists keep the ranks.
+      // Observed lists contain the ranks, so they must read the new ones.
       record.edit(album: id, placing: (lower + upper).map(\.id))
       return (first, step)
     }

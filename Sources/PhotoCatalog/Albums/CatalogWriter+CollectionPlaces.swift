@@ -3,9 +3,10 @@ import PhotoModel
 
 // The places of the collections that a person made.
 //
-// The collections of one folder are ordered by rank, and then by title. All of them have rank 0 until a person gives one of
-// them a position. Then all of them get ranks, which are whole numbers from 1 on with gaps. A collection that is placed
-// between two others gets a rank between theirs. If there is none, some neighbours get new ranks (see `makeRoom`).
+// The collections of one folder are ordered by rank, and then by title. All of them have rank 0 until a client places
+// one of them before another one. Then all of them get ranks, which are whole numbers from 1 on with gaps. A collection
+// that is placed between two others gets a rank between theirs. If there is none, some neighbours get new ranks (see
+// `makeRoom`).
 
 extension CatalogWriter {
   /// How deep folders may be nested. A journal may have deeper ones, which stay.
@@ -46,7 +47,7 @@ extension CatalogWriter {
   /// Places a collection in a folder, before another one of the folder or at its end.
   func setPlace(of held: UserCollection, in parentID: CollectionID?, before next: UserCollection?) throws {
     if parentID == held.parentID, try isInPlace(held, before: next) { return }
-    // The collection after one without a rank follows from the titles.
+    // Without ranks, the titles decide which collection comes next, so it is not recorded.
     let oldNext =
       held.rank == 0
       ? nil : try siblings(in: held.parentID, "> ?2", held.rank, besides: held.id, limit: 1).first?.id
@@ -62,7 +63,7 @@ extension CatalogWriter {
     noteMovedFolder(collection)
   }
 
-  /// Whether a collection is directly before another one of its folder, or at its end.
+  /// Whether a collection with a rank is directly before another one of its folder, or a collection is at its end.
   private func isInPlace(_ held: UserCollection, before next: UserCollection?) throws -> Bool {
     guard let next else {
       let last = try siblings(in: held.parentID, "<= ?2", .greatestFiniteMagnitude, besides: held.id, limit: 1).first
@@ -77,14 +78,14 @@ extension CatalogWriter {
 
   // MARK: - Ranks
 
-  /// The rank of a collection at the end of a folder. It comes last if the collections of the folder have positions,
-  /// otherwise by its title.
+  /// The rank for a collection that is placed at the end of a folder. If the collections of the folder have no ranks,
+  /// it is 0, and the title decides the place.
   func lastRank(in parentID: CollectionID?, besides id: CollectionID = 0) throws -> Double {
     let last = try siblings(in: parentID, "<= ?2", .greatestFiniteMagnitude, besides: id, limit: 1).first?.rank ?? 0
     return last == 0 ? 0 : last + Self.gap
   }
 
-  /// A rank before a collection, and behind the one before it.
+  /// A rank between a collection and the one before it.
   private func rank(before next: UserCollection, besides id: CollectionID) throws -> Double {
     let parentID = next.parentID
     var end = next.rank
@@ -99,7 +100,8 @@ extension CatalogWriter {
     return end - Self.gap
   }
 
-  /// Spreads the neighbours of a place evenly (see the ranks of assets in an album).
+  /// Gives the neighbours of a place new ranks with equal distances, and returns the rank for the place itself. The
+  /// method is that of the assets of an album (`makeRoom(for:inAlbum:before:)`).
   private func makeRoom(before next: UserCollection, _ rank: Double, besides id: CollectionID) throws -> Double {
     let parentID = next.parentID
     var width = 64
@@ -126,8 +128,9 @@ extension CatalogWriter {
     }
   }
 
-  /// Gives all collections of a folder ranks with gaps, in their order.
+  /// Gives all collections of a folder except one new ranks with gaps, in their order.
   ///
+  /// - Parameter id: the collection that keeps its rank, because it is about to be placed.
   /// - Complexity: O(n log n) for n collections in the folder.
   /// - Returns: the new ranks.
   private func spread(_ parentID: CollectionID?, besides id: CollectionID) throws -> [CollectionID: Double] {
@@ -168,7 +171,7 @@ extension CatalogWriter {
     return found
   }
 
-  /// Whether collections of a folder have positions.
+  /// Whether the other collections of a folder have ranks.
   func hasPositions(_ parentID: CollectionID?, besides id: CollectionID) throws -> Bool {
     try lastRank(in: parentID, besides: id) != 0
   }
@@ -191,7 +194,7 @@ extension CatalogWriter {
 
   /// Rejects a folder that would be nested too deep.
   ///
-  /// - Parameter height: the number of levels of folders that it is, with those in it.
+  /// - Parameter height: the number of levels that the folder takes, with the folders in it.
   func checkLevels(of title: String, height: Int, in parentID: CollectionID?) throws {
     let level = try parentID.map { try folders(above: $0).count } ?? 0
     guard level + height > Self.mostLevels else { return }
@@ -215,7 +218,8 @@ extension CatalogWriter {
     try checkLevels(of: collection.title, height: height, in: parentID)
   }
 
-  /// A folder, and those in which it is. A cycle, which only another program can make, ends it.
+  /// A folder, and all folders that contain it. The search also ends if the folders form a cycle, which only another
+  /// program can make.
   private func folders(above id: CollectionID) throws -> Set<CollectionID> {
     var found: Set<CollectionID> = []
     var folder: CollectionID? = id
@@ -223,7 +227,8 @@ extension CatalogWriter {
     return found
   }
 
-  /// The collections in these folders, and in the folders in them. A folder comes before its collections.
+  /// The collections at any level in these folders, without these folders themselves. A folder comes before the
+  /// collections in it.
   func collections(below ids: some Sequence<CollectionID>) throws -> [UserCollection] {
     var known = Set(ids)
     var found: [UserCollection] = []
@@ -242,7 +247,8 @@ extension CatalogWriter {
     if collection.kind == .folder { movedFolders.insert(collection.id) }
   }
 
-  /// Records the collections in moved folders. It is done once for all changes of a call.
+  /// Records all collections in moved folders as updated, because their place in the list follows from their folder. A
+  /// call does this once, after all of its changes.
   func recordMovedFolders() throws {
     guard !movedFolders.isEmpty else { return }
     let folders = movedFolders

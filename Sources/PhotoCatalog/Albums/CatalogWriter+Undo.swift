@@ -2,8 +2,8 @@ import PhotoModel
 
 // Undoing the changes of a call.
 //
-// Something was changed again since if its values differ from those after the call, or if another commit placed it. Ranks do
-// not tell, because placing one thing may give its neighbours new ranks.
+// An undo is rejected if something was changed again after the call: if its values differ from those after the call, or
+// if a later commit placed it. Ranks are not compared, because a placement may give its neighbours new ranks.
 
 extension CatalogWriter {
   /// Undoes the changes of a call, or none of them.
@@ -48,7 +48,7 @@ extension CatalogWriter {
     let members = recording.places.sorted { ($0.key.album, $0.key.asset) < ($1.key.album, $1.key.asset) }
     var album: UserCollection?
     for (member, placed) in members {
-      // The call itself may have deleted the album. Then it returns first.
+      // If the call itself deleted the album, the undo restores the album before its photos.
       if let difference = recording.collections[member.album], difference.after == nil { continue }
       if album?.id != member.album { album = try userCollection(member.album) }
       guard let album else {
@@ -61,7 +61,7 @@ extension CatalogWriter {
 
   private func checkIsUnchanged(_ after: UserCollection, _ recording: ChangeRecording) throws {
     var (expected, now) = (after, try userCollection(after.id))
-    // Another collection may have been placed beside it.
+    // A collection that was placed beside it may have given it another rank.
     expected.rank = 0
     now?.rank = 0
     let isThere = try recording.moves[after.id].map { try placed(after.id) == $0.after } ?? true
@@ -88,8 +88,8 @@ extension CatalogWriter {
 
   /// Gives assets the places that they had in albums. The last change is undone first.
   ///
-  /// Assets that stood next to each other are placed together, because one placement of many takes a fraction of the
-  /// time of as many placements.
+  /// Assets that were next to each other are placed together, because one placement of many assets takes a fraction of
+  /// the time of many placements.
   private func restorePlaces(_ placements: [ChangeRecording.Placement]) throws {
     var run: PlacementRun?
     for placement in placements.reversed() {
@@ -152,8 +152,8 @@ extension CatalogWriter {
     }
   }
 
-  /// Whether all collections to which the call gave ranks still have them, and no other one has come between. Then all
-  /// of them get their former ranks.
+  /// Whether all collections to which the call gave ranks still have them, and no other collection in their folders has
+  /// a rank. Then all of them can get their former ranks.
   private func hasRanksOf(_ recording: ChangeRecording) throws -> Bool {
     var folders: Set<CollectionID?> = []
     for (id, difference) in recording.collections {
@@ -172,7 +172,8 @@ extension CatalogWriter {
     return true
   }
 
-  /// The collection before which another one was; nil if that was at the end, or is not in the folder any more.
+  /// The collection that came after another one before the call. It is nil if there was none, or if it is not in the
+  /// folder any more.
   private func place(
     of former: UserCollection, _ recording: ChangeRecording, in parentID: CollectionID?
   ) throws -> UserCollection? {
@@ -193,7 +194,7 @@ extension CatalogWriter {
     return nil
   }
 
-  /// Restores what a deleted collection had beside its row, which is there again.
+  /// Restores the assets and the place of a deleted collection, after its row was restored.
   private func restore(_ deleted: ChangeRecording.Deleted, of collection: UserCollection) throws {
     let members = deleted.members.map(\.asset)
     try applyPlacement(
@@ -209,7 +210,8 @@ extension CatalogWriter {
   }
 }
 
-/// Placements in one album that are undone together, because the assets were not in it, or one before the other.
+/// Placements in one album that are undone together. Either none of the assets was in the album, or they were next to
+/// each other.
 private struct PlacementRun {
   let album: CollectionID
   /// The place of the last asset before the change.

@@ -1,6 +1,7 @@
 import PhotoModel
 
-/// The changes that one call of a client made, with the values before and after. They can be undone.
+/// The changes that one call of a client made, or a group of calls, with the values before and after. It has all that
+/// an undo needs.
 package struct ChangeRecording: Sendable {
   struct Difference<Value: Hashable & Sendable>: Sendable {
     let before: Value
@@ -11,10 +12,11 @@ package struct ChangeRecording: Sendable {
   enum Place: Hashable, Sendable {
     /// The album does not have it.
     case absent
-    /// In front of another asset; at the end if that is nil.
+    /// Before another asset; at the end if that is nil.
     case before(AssetID?)
   }
 
+  /// One change of an asset's place in an album.
   struct Placement: Sendable {
     let key: Member
     /// The place before the change.
@@ -31,14 +33,15 @@ package struct ChangeRecording: Sendable {
 
   /// A change of a collection's place.
   struct Move: Sendable {
-    /// The collection that came after it in its folder. nil if it had no rank, or was the last one.
+    /// The collection that came after it in its folder before the move. nil if it had no rank, or was the last one.
     let next: CollectionID?
-    /// The commit that had placed it there.
+    /// The commit that had placed it where it was before the move.
     let before: Int64
-    /// The commit that placed it where it is now.
+    /// The commit that placed it where it was after the move.
     var after: Int64
   }
 
+  /// The content of a deleted collection beside its row.
   struct Deleted: Sendable {
     /// The commit that had placed the collection in its folder.
     let placed: Int64
@@ -48,17 +51,17 @@ package struct ChangeRecording: Sendable {
 
   /// The user data of assets.
   var assets: [AssetID: Difference<AssetUserData>] = [:]
-  /// nil stands for a collection that is not there.
+  /// nil stands for a collection that does not exist.
   var collections: [CollectionID: Difference<UserCollection?>] = [:]
   /// The collections that a client placed in a folder. Others may only have new ranks.
   var moves: [CollectionID: Move] = [:]
   /// The order in which collections were moved first.
   var moveOrder: [CollectionID] = []
-  /// The content of deleted collections beside their row.
   var deleted: [CollectionID: Deleted] = [:]
   /// The changes of albums, in their order.
   var placements: [Placement] = []
-  /// The commits that placed the assets where they are after the change. nil: the album does not have the asset.
+  /// The commits that placed the assets where they are after the change. It is nil if the album does not have the
+  /// asset.
   var places: [Member: Int64?] = [:]
 
   package init() {}
@@ -77,9 +80,10 @@ package struct ChangeRecording: Sendable {
   /// The collections that were created, edited or deleted, or whose assets were edited.
   package var collectionIDs: Set<CollectionID> { Set(collections.keys).union(places.keys.lazy.map(\.album)) }
 
-  /// About the work of undoing it, in places to restore. Each takes at most 50 microseconds of processor time in a release
-  /// build. An edit writes the row of the asset, its words and its line in the journal, which takes as long as two to four
-  /// places. A photo of a deleted album takes a fourth, because all of them are placed at once.
+  /// An estimate of the time that an undo takes. The unit is the time to restore one place, which is at most 50
+  /// microseconds of processor time in a release build. An edit writes the row of the asset, its words and its line in
+  /// the journal, which takes two to four units. A photo of a deleted album takes a fourth of a unit, because all
+  /// photos of the album are placed at once.
   package var work: Int {
     assets.values.reduce(0) { $0 + Self.work($1) } + collections.count + placements.count
       + deleted.values.reduce(0) { $0 + $1.members.count / 4 }
@@ -101,8 +105,8 @@ package struct ChangeRecording: Sendable {
       + deleted.values.reduce(0) { $0 + $1.members.count * 2 * MemoryLayout<AssetID>.stride }
   }
 
-  /// Whether a later call found everything as this one had left it. Otherwise another change came between the two. An undo
-  /// of both would undo that one, too.
+  /// Whether a later call found everything as this one had left it. If it did not, another change came between the two,
+  /// and an undo of both would also undo that change.
   package func isContinued(by later: ChangeRecording) -> Bool {
     for (id, found) in later.assets {
       if let left = assets[id], left.after != found.before { return false }
@@ -125,7 +129,7 @@ package struct ChangeRecording: Sendable {
     return true
   }
 
-  /// The titles of some of its collections, without all else. It can't be undone.
+  /// A recording with only the titles of some of its collections. An undo of it would restore nothing.
   ///
   /// - Parameter limit: the most collections, by their ids.
   package func onlyTitles(limit: Int) -> ChangeRecording {
@@ -206,7 +210,7 @@ extension CatalogWriter {
     of ranked: [(asset: AssetID, rank: Double?)], inAlbum id: CollectionID, placed: Int64?
   ) throws {
     guard recording != nil else { return }
-    // They are placed again from the last to the first, so that the asset behind each one is there.
+    // An undo restores them from the last to the first, so that the asset behind each one is in its place already.
     for (asset, rank) in ranked.sorted(by: { ($0.rank ?? 0, $0.asset) < ($1.rank ?? 0, $1.asset) }) {
       let key = ChangeRecording.Member(album: id, asset: asset)
       let place = try rank.map { try ChangeRecording.Place.before(next(after: asset, $0, inAlbum: id)) } ?? .absent
