@@ -35,8 +35,8 @@ package struct CollectionTouches: Sendable {
 }
 
 extension CatalogReader {
-  /// The effects of these commits by the history. It does not name the assets of edited albums, so those are read
-  /// again.
+  /// The effects of these commits, read from the history. The history does not have the placed assets of edited albums,
+  /// so these albums must be read again.
   func collectionTouches(after sequence: Int64, through last: Int64) throws -> CollectionTouches {
     var assets: [AssetID: ChangedFields] = [:]
     let history = try RawStatement(
@@ -69,7 +69,7 @@ extension CatalogReader {
 }
 
 extension CollectionCounts {
-  /// Changes of these fields alone do not concern collections.
+  /// If only these fields of an asset changed, no count, cover or date of a collection can change.
   private static let irrelevant: ChangedFields = [.keywords, .availability]
 
   /// The intermediate state of one update.
@@ -80,8 +80,8 @@ extension CollectionCounts {
     /// The assets whose picture changed.
     var redrawn: Set<AssetID> = []
     var changes: CollectionLog.Changes = ([:], [])
-    /// The edited albums whose changed assets are unknown.
-    var unnamed: [CollectionID] = []
+    /// The edited albums whose placed and removed assets are unknown.
+    var albumsToRead: [CollectionID] = []
   }
 
   /// The present state of an asset.
@@ -116,13 +116,13 @@ extension CollectionCounts {
       if let placed = touches.placed(inAlbum: id) {
         for asset in placed { assets[asset, default: .path].formUnion(.path) }
       } else {
-        update.unnamed.append(id)
+        update.albumsToRead.append(id)
       }
     }
     try take(assets: assets, &update)
     for id in listedAlbums where entries[id]?.row.isOfPerson == false { try updateList(of: id, touches, &update) }
     let costly = try reader.forEachSmartAlbum(albumsOfPersons) { id in
-      // A second attempt may find a list that the first one has updated in part.
+      // An update that runs out of time is tried again, and must then find the entry as it was before.
       let before = entries[id]
       do { try updateList(of: id, touches, &update) } catch {
         entries[id] = before
@@ -133,7 +133,7 @@ extension CollectionCounts {
       giveUp(id)
       update.dirty.insert(id)
     }
-    for id in update.unnamed { try readMembers(of: id, &update) }
+    for id in update.albumsToRead { try readMembers(of: id, &update) }
     for id in update.dirty { try publish(id, at: last, &update) }
     log.append(update.changes, at: last)
     sequence = last
@@ -267,7 +267,9 @@ extension CollectionCounts {
     note(id, end, \.oldest, in: collection) { $0 > $1 }
   }
 
-  /// - Parameter isInside: whether the second is farther out than the first.
+  /// Updates the newest or the oldest asset of a collection, or notes that it must be looked up.
+  ///
+  /// - Parameter isInside: whether the second of two ends lies beyond the first.
   private mutating func note(
     _ id: AssetID, _ end: CollectionEnd?, _ key: WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable,
     in collection: CollectionID, isInside: (CollectionEnd, CollectionEnd) -> Bool

@@ -3,18 +3,18 @@ import GRDB
 import PhotoModel
 
 /// All collections with their exact counts, covers and dates. They are updated from the changes of each commit, so that
-/// nothing is counted a second time.
+/// collections are not counted anew.
 ///
-/// For each asset, it remembers the smart albums and the folder that show it, in some 5 bytes
-/// (``CollectionMemberships``). Each place in a user's album or smart album takes some 100 bytes. So
-/// the touched assets determine which counts change, without a read of any collection.
+/// For each asset, it stores the smart albums and the folder that show it, in some 5 bytes (``CollectionMemberships``).
+/// Each place in a user's album or smart album takes some 100 bytes. From these and the touched assets, it computes the
+/// new counts without reading a collection.
 package struct CollectionCounts: Sendable {
   struct Entry: Sendable {
     var row: CollectionRow
     var place: CollectionPlace
     var count = 0
     var ends = CollectionEnds()
-    /// The ends that must be looked up, because their asset has left or has moved inwards.
+    /// The ends that must be looked up, because their asset has left, or got a date between those of other assets.
     var staleEnds: Set<WritableKeyPath<CollectionEnds, CollectionEnd?> & Sendable> = []
     /// The visible assets of a user's album, or of a smart album with an order of its own, ordered by date. No index has
     /// that order.
@@ -36,7 +36,7 @@ package struct CollectionCounts: Sendable {
       collection = AssetCollection(row, count: 0)
     }
 
-    /// Gives a smart album another query.
+    /// Drops the list and the members of a smart album. They must be read again if it is to be counted.
     mutating func forgetList() {
       list = nil
       isTooCostly = false
@@ -100,7 +100,7 @@ package struct CollectionCounts: Sendable {
     return order
   }
 
-  /// The position of a collection in the order, whether it is in it or not.
+  /// The position in the order at which a collection with this place is, or would be inserted.
   func position(of place: CollectionPlace, in order: OrderedIDs) -> Int {
     var (low, high) = (0, order.count)
     while low < high {
@@ -114,11 +114,14 @@ package struct CollectionCounts: Sendable {
     return low
   }
 
-  /// - Returns: nil if nothing differs.
+  /// The difference between an earlier state and the present one.
+  ///
   /// - Parameters:
-  ///   - before: the order of these kinds at `sequence`, which is a commit at which these counts were, or one before
-  ///     it.
+  ///   - before: the order of these kinds at the earlier state.
+  ///   - sequence: the commit of the earlier state. An older one also gives the right order, but more changed
+  ///     collections.
   ///   - kinds: the kinds of collections in the order.
+  /// - Returns: nil if nothing differs.
   /// - Complexity: O(k log n) for k changed collections, if `sequence` is not too long ago.
   package mutating func change(
     from before: OrderedIDs, at sequence: Int64, of kinds: Set<AssetCollection.Kind>

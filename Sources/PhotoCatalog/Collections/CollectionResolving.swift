@@ -4,7 +4,8 @@ import PredicateLanguage
 
 extension CatalogReader {
   /// The collection for a value of `FetchOptions.collection`: `smart:favorites`, `album:Title`, `folder:/path`,
-  /// `id:42`, or a bare title. A bare title means the first kind that has it.
+  /// `id:42`, or a bare title. A bare title is looked up among smart albums, albums, folders of albums and folders, in
+  /// this order. The first kind that has it is taken.
   ///
   /// - Throws: ``FetchError`` `noSuchCollection` or `ambiguousCollection`.
   func resolveCollection(_ text: String) throws -> CollectionRow {
@@ -15,7 +16,7 @@ extension CatalogReader {
     case "folder": found = try folderAlbum(path: FilePath.bytes(name)).map { [$0] } ?? []
     case "smart": found = try smartAlbums(titled: name)
     case "album":
-      // A folder of albums has no word of its own.
+      // There is no prefix for folders of albums, so this one also finds them.
       found = try collectionRows(kind: .album, titled: name) + collectionRows(kind: .folder, titled: name)
     default:
       var rows = try smartAlbums(titled: name)
@@ -41,7 +42,8 @@ extension CatalogReader {
   /// The most collections that an error names.
   static let maximumCandidates = 20
 
-  /// The first of these references. They fit into a reply, even if each byte takes six there.
+  /// The references from the first on that fit into a reply. JSON escapes a control character with six bytes, so they
+  /// may have a sixth of its bytes.
   private static func fitting(_ references: [String]) -> [String] {
     var room = 150_000
     return Array(
@@ -51,8 +53,8 @@ extension CatalogReader {
       })
   }
 
-  /// The part of a caller's text that an error repeats. The longest path fits, and a text of 200,000 control characters
-  /// would take more than a reply may have.
+  /// The part of a client's text that an error repeats. It has room for the longest path. A whole text of 200,000
+  /// control characters would not fit into a reply.
   private static func shortened(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(4_096)))
   }
@@ -164,8 +166,8 @@ extension CatalogReader {
   }
 }
 
-/// The places of collections: the paths of folders on disk, and the keys of folders of albums. It belongs to one snapshot,
-/// because it keeps what it has read.
+/// Looks up the places of collections: the paths of folders on disk, and the keys of folders of albums. It is valid in
+/// one snapshot only, because it caches what it has read.
 private struct CollectionTree {
   var directories: DirectoryPaths
   private let folder: RawStatement

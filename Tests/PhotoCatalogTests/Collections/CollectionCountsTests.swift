@@ -9,7 +9,7 @@ import class Foundation.ProcessInfo
 @testable import PhotoCatalog
 
 /// Collections that are updated from the effects of commits equal those that are counted anew. The differences between
-/// two of their states obey the laws.
+/// two of their states obey the laws of change details.
 @Suite struct CollectionCountsTests {
   /// PHOTOD_LIST_SEEDS sets the number of libraries, which is four by default.
   private static let seeds: ClosedRange<UInt64> =
@@ -110,11 +110,11 @@ import class Foundation.ProcessInfo
       fields.subtracting(["query"]) == ["title", "path", "count", "keyAsset", "dates"] && moveCount > 0,
       "\(fields), \(moveCount) moves")
     #expect(deletedCount > 0)
-    // A query changes in one commit of 36, so not in every library.
+    // A query changes in about one of 36 commits, so further seeds may have a library without such a commit.
     #expect(seed > 4 || fields.contains("query"))
   }
 
-  /// The flags of duplicates are those that a comparison of all files gives.
+  /// Expects that the assets that are flagged as duplicates are those that a comparison of all files finds.
   private static func checkDuplicates(_ catalog: Catalog) throws {
     try catalog.read { reader in
       let select = try RawStatement(
