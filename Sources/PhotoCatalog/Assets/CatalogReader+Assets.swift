@@ -37,7 +37,7 @@ extension CatalogReader {
   }
 
   /// Writes whole assets as elements of an array, in the order of the ids, until there is no room for the next. The
-  /// first one is written whatever its size. Only one asset is in memory at a time.
+  /// first one is written even if it is too large. Only one asset is in memory at a time.
   ///
   /// - Parameter maximumBytes: the size of the writer that must not be exceeded.
   /// - Returns: how many of the ids were handled, and those of them without an asset.

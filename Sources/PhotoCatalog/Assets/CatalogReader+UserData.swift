@@ -7,9 +7,9 @@ extension CatalogReader {
   ///   - ids: these assets, also those without user data; nil for all that have some. Ids without an asset are left out.
   ///   - after: assets with this id or a smaller one are left out.
   ///   - limit: the most assets that are read.
-  ///   - byteCount: if the texts that were read have more bytes, no further asset is read.
+  ///   - byteCount: once the texts that were read have this many bytes, no further asset is read.
   /// - Returns: the data, and whether assets with larger ids are left.
-  /// - Complexity: without ids, each call passes all favorites, hidden and edited assets in an index.
+  /// - Complexity: if `ids` is nil, each call walks the index entries of all favorites, hidden and edited assets.
   package func userData(
     of ids: [AssetID]?, after: AssetID?, limit: Int, byteCount: Int
   ) throws -> (assets: [UserData], hasMore: Bool) {

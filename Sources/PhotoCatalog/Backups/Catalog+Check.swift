@@ -118,8 +118,8 @@ extension Catalog {
   static let remedyOfDamage =
     "photod rebuilds it now, with your favorites, albums and edits. `photoctl status` has the result."
 
-  /// See ``LibraryBackups/check(deep:)``. It blocks, but the library goes on, except during the comparison with the
-  /// journal.
+  /// See ``LibraryBackups/check(deep:)``. It blocks the calling thread. The library can write meanwhile, except during
+  /// the comparison with the journal.
   package func check(deep: Bool) throws -> CheckReport {
     var report: CheckReport
     do {
@@ -170,7 +170,8 @@ extension Catalog {
   /// Puts a report of SQLite on one line.
   static func oneLine(_ text: String) -> String { text.split(separator: "\n").joined(separator: ": ") }
 
-  /// Rebuilds the index of words if it does not match the assets. The index contains nothing of its own.
+  /// Rebuilds the index of words if it does not match the assets. The index can be rebuilt, because all of its words
+  /// come from the assets.
   ///
   /// A `deep` check also compares the words. SQLite does that in a write transaction, so it compares those of a copy.
   private func checkText(deep: Bool, _ report: inout CheckReport) throws {
@@ -180,7 +181,8 @@ extension Catalog {
     }
     guard !isWhole else { return }
     try noticing { try pool.write { try TextIndex.reset($0) } }
-    // It is rebuilt in pieces, so that no caller waits long for the writer. Searches find everything meanwhile.
+    // It is rebuilt in pieces, so that no caller waits long for the writer. Until it is complete, searches also read
+    // the assets that it does not have.
     while try noticing({ try indexText(limit: 2_000) }) {}
     report.findings.append(
       .init(
