@@ -3,9 +3,9 @@
 import Glibc
 import WatchRecords
 
-// A share that is mounted below a root on a drive may stop answering. Every root on a drive would then wait for it. So
-// the photod-watch of the drives never steps into a share. It reports EREMOTE for its name, and photod keeps what it
-// knows.
+// A share that is mounted below a root on a drive may stop answering. One photod-watch serves all roots on drives, so
+// all of them would wait for the share. Therefore it never enters a share. It reports EREMOTE for the name of the mount
+// point, and photod keeps the assets below it.
 extension FolderWatch {
   /// Whether a share is mounted at this name.
   func isLeftOut(_ name: some Collection<UInt8>, in parent: NodeIndex) -> Bool {

@@ -6,7 +6,7 @@ import WatchRecords
 
 /// Finds the directories in which inotify misses changes, so that they are polled. inotify reports only what passes
 /// through this kernel's directory entries. On network file systems, and on those that a program serves (FUSE), the
-/// other side can change files without that.
+/// server can change files without them.
 ///
 /// Two kinds of file systems are not polled:
 /// - overlay: inotify reports every change through the mount, and that is how a person changes files. Only changes of
@@ -14,7 +14,8 @@ import WatchRecords
 ///   overlayfs.rst, "Changes to underlying filesystems").
 /// - fuseblk, such as ntfs-3g: it is FUSE, but no other mount uses the block device.
 struct FileSystems {
-  /// statfs(2)'s f_type, from linux/magic.h and the file systems' own headers.
+  /// The file systems to poll, by the f_type of statfs(2). The numbers are from linux/magic.h and the headers of the
+  /// file systems.
   private static let names: [UInt32: String] = [
     0x6969: "nfs", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb3", 0x517B: "smbfs", 0x564C: "ncpfs", 0x0102_1997: "9p",
     0x5346_414F: "afs", 0x6B41_4653: "afs", 0x7375_7245: "coda", 0x00C3_6400: "ceph", 0x6573_5546: "fuse",

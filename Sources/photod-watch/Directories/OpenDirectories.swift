@@ -3,15 +3,16 @@
 import Glibc
 import WatchRecords
 
-/// Open descriptors of the directories that were used last. A descriptor follows its directory through renames, so it
-/// is never wrong. But it keeps a drive from being unmounted, so all are closed before photod-watch sleeps.
+/// Open descriptors of the directories that were used last. A descriptor stays with its directory when that is renamed,
+/// so it never leads to another directory. But a drive with an open descriptor can't be unmounted, so all of them are
+/// closed before photod-watch sleeps.
 struct OpenDirectories {
   private static let capacity = 8
   private var entries: [(node: NodeReference, descriptor: Int32)] = []
 
-  /// A descriptor of exactly the directory that the node stands for; the cache keeps owning it. Fails with ESTALE if
-  /// the path in the tree leads to another directory at the moment. In that case, events that correct the tree are
-  /// still queued.
+  /// A descriptor of exactly the directory that the node stands for. The cache owns it, so the caller must not close
+  /// it. It fails with ESTALE if the path in the tree leads to another directory at the moment. In that case, events
+  /// that correct the tree are still queued.
   mutating func descriptor(
     of index: NodeIndex, in tree: WatchedTree, rootPath: (UInt16) -> [UInt8]?
   ) -> Result<Int32, SystemError> {
@@ -57,8 +58,8 @@ struct OpenDirectories {
     }
   }
 
-  /// Looks at exactly the directory that the node stands for, in one system call if its path is short enough. Fails
-  /// like `descriptor(of:)`.
+  /// The identity and the times of exactly the directory that the node stands for. One system call reads them if the
+  /// path is short enough. It fails like `descriptor(of:)`.
   static func glance(
     _ index: NodeIndex, in tree: WatchedTree, rootPath: (UInt16) -> [UInt8]?
   ) -> Result<FileLook, SystemError> {

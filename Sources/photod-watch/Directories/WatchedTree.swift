@@ -20,7 +20,7 @@ struct Node {
     /// An event or a listing found it missing from its place. `UnsettledDirectories.missing` has
     /// the details.
     static let missing = Flags(rawValue: 1 << 1)
-    /// Another directory is at its place. No lookup by name finds this one until it turns up elsewhere.
+    /// Another directory has its name now. No lookup by name finds this one until it is found elsewhere.
     static let displaced = Flags(rawValue: 1 << 2)
     /// It contains a marker file (.nomedia, ...), so none of its contents are reported.
     static let contentsIgnored = Flags(rawValue: 1 << 3)
@@ -37,7 +37,7 @@ struct Node {
   var firstChild: NodeIndex = -1
   var next: NodeIndex = -1
   var previous: NodeIndex = -1
-  /// inotify's watch descriptor, -1 when there is none: then the directory is polled.
+  /// inotify's watch descriptor. It is -1 if there is none, and then the directory is polled.
   var watch: Int32 = -1
   /// When something in it last changed, as far as known, in seconds since 1970. The directories that changed last get
   /// the watches.
@@ -46,7 +46,8 @@ struct Node {
   /// The hash of parent and name, kept so that the name index can move entries without reading names.
   var nameHash: UInt32 = 0
   var nameLength: UInt16 = 0
-  /// Valid only at the top of a root, so that a subtree can move between roots untouched.
+  /// The number of the root, valid only at its top. Other nodes do not store it, so a subtree can move to another root
+  /// without an edit of its nodes.
   var root: UInt16 = 0
   var flags: Flags = [.alive]
 }
@@ -87,7 +88,7 @@ struct WatchedTree {
     return names[Int(node.nameOffset)..<Int(node.nameOffset) + Int(node.nameLength)]
   }
 
-  /// The top of the root that the node is below (or is).
+  /// The top of the root to which the node belongs.
   /// - Complexity: O(depth).
   func top(_ index: NodeIndex) -> NodeIndex {
     var index = index
@@ -97,7 +98,7 @@ struct WatchedTree {
 
   func root(_ index: NodeIndex) -> UInt16 { self[top(index)].root }
 
-  /// Whether `ancestor` is the node or above it.
+  /// Whether the node is `ancestor`, or below it.
   func isWithin(_ index: NodeIndex, _ ancestor: NodeIndex) -> Bool {
     var index = index
     while index >= 0 {
@@ -129,7 +130,7 @@ struct WatchedTree {
     return children
   }
 
-  /// The directory with this name in `parent`; displaced ones are not found.
+  /// The directory with this name in `parent`. Displaced directories are not found.
   func child(of parent: NodeIndex, named name: some Collection<UInt8>) -> NodeIndex? {
     let hash = Self.hash(parent, name)
     var slot = Int(hash) & (slots.count - 1)
@@ -162,7 +163,7 @@ struct WatchedTree {
     return index
   }
 
-  /// Relinks the node. The place must be free, and `parent` must not be the node or below it.
+  /// Moves the node with its subtree. The place must be free, and `parent` must not be the node or below it.
   mutating func move(_ index: NodeIndex, under parent: NodeIndex, name: [UInt8]) {
     precondition(!isWithin(parent, index), "a directory would be within itself")
     unplace(index)

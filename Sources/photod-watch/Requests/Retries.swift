@@ -20,8 +20,9 @@ struct ListingRetry {
   var isRecursive: Bool
   /// A scan could not finish this listing. Names that the listing lacks count as missed by the scan.
   var isBelated: Bool
+  /// The stamp of the work in which the directory first failed (see `EventProgress`). The retry counts as a part of it.
   var stamp: UInt64
-  /// It is being listed. If that fails again, the next wait begins.
+  /// The directory is being listed. If that fails again, the next wait begins.
   var isUnderWay = false
 }
 
@@ -56,7 +57,7 @@ extension FolderWatch {
     if tree[index].parent < 0, retry.attempts >= ListingRetry.trustedAttempts { schedule.checks.mustRun = true }
   }
 
-  /// Begins the attempt. The request takes over what the retry was to do.
+  /// Begins the attempt. The request gets the options of the retry.
   func beginRetry(_ index: NodeIndex, _ request: inout ListingRequest) {
     guard var retry = unsettled.retries[index] else { return }
     request.isRecursive = request.isRecursive || retry.isRecursive
@@ -82,7 +83,7 @@ extension FolderWatch {
     events.progress.stamp = events.progress.eventCount
   }
 
-  /// When the next retry is due.
+  /// The time at which the next retry is due.
   var nextRetry: Moment {
     var next = Moment.never
     for (index, retry) in unsettled.retries where walk[index] == nil && !hasMissing(at: index) {
