@@ -18,11 +18,13 @@ package enum ContentReader {
   package static func blockOffsets(byteCount: Int64) -> [Int64] {
     let last = max(0, byteCount - Int64(blockBytes))
     return (0..<Int64(blockCount)).map { index in
-      // This avoids a product of two numbers that a file can choose, which could overflow.
+      // `last * index` could overflow, because a sparse file can have almost any size.
       last / Int64(blockCount - 1) * index + last % Int64(blockCount - 1) * index / Int64(blockCount - 1)
     }
   }
 
+  /// The sample of a file.
+  ///
   /// - Parameter byteCount: the size by `fstat`.
   /// - Returns: the sample, and for a small file its hash; nil if a read fails or the file is shorter.
   package static func sample(_ file: FileBytes, byteCount: Int64) -> (sample: ContentDigest, hash: ContentDigest?)? {
@@ -43,10 +45,12 @@ package enum ContentReader {
     return hasher.finish()
   }
 
+  /// The hash of the first `byteCount` bytes of a file.
+  ///
   /// - Parameters:
   ///   - byteCount: the size by `fstat`.
   ///   - shouldGoOn: called before each piece of 256 KiB. If it returns false, there is no hash.
-  /// - Returns: nil if a read fails or the file has another size.
+  /// - Returns: nil if a read fails or the file is shorter. The caller must check whether the file is longer.
   package static func hash(
     _ file: FileBytes, byteCount: Int64, while shouldGoOn: () -> Bool = { true }
   ) -> ContentDigest? {
@@ -66,7 +70,8 @@ package enum ContentReader {
   /// Computes the sample of a file, or its sample and hash.
   ///
   /// - Parameter shouldGoOn: called while a large file is hashed. If it returns false, there are no marks.
-  /// - Returns: the marks without the fingerprint; nil if a read fails or the file has another size.
+  /// - Returns: the marks without the fingerprint; nil if a read fails or the file is shorter. The caller must check
+  ///   whether the file is longer.
   package static func marks(
     _ file: FileBytes, byteCount: Int64, isWhole: Bool, while shouldGoOn: () -> Bool
   ) -> ContentMarks? {
