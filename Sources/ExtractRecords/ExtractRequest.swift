@@ -1,15 +1,15 @@
 import WatchRecords
 
-/// A message of photod to photod-extract.
+/// A message from photod to photod-extract.
 package enum ExtractRequest: Hashable, Sendable {
-  /// Read the facts of a file. A descriptor that is open for reading comes with the bytes of the request, except if the
-  /// file is fetched: then photod-extract asks for its bytes with ``ExtractReply/needs(offset:count:)``.
+  /// Asks for the facts of a file. If `isFetched` is false, a descriptor of the file comes with the bytes of the
+  /// request. Otherwise photod-extract asks for the bytes of the file with ``ExtractReply/needs(offset:count:)``.
   ///
-  /// - name: without its folder.
-  /// - byteCount: the size by fstat(2).
+  /// - name: the name of the file, without its folder.
+  /// - byteCount: the size of the file by fstat(2).
   case file(name: [UInt8], byteCount: UInt64, isFetched: Bool)
-  /// The bytes that photod-extract asked for: fewer if the file ends before. If the error number is not 0, they can't be
-  /// read.
+  /// The bytes that photod-extract asked for, or fewer if the file ends before. If they could not be read, the error
+  /// number is not 0.
   case bytes([UInt8], errorNumber: Int32)
 
   /// The most bytes that one request carries.

@@ -3,6 +3,7 @@
 import WatchRecords
 
 extension ByteReader {
+  /// An error at the present offset.
   func error(_ what: String) -> WatchFormatError { WatchFormatError(what: what, offset: offset) }
 
   /// A media type of RFC 6838: printable ASCII without spaces. It may be empty.
@@ -14,7 +15,7 @@ extension ByteReader {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A width or height in pixels, 1...65535.
+  /// A width or height in pixels, from 1 to 65,535.
   mutating func side(_ field: String) throws(WatchFormatError) -> UInt32 {
     let value: UInt32 = try integer(field)
     guard (1...65_535).contains(value) else { throw error("\(field) is \(value)") }

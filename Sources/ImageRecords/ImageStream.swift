@@ -5,10 +5,10 @@ import WatchRecords
 /// The bytes on the socket pair between photod and photod-image or photod-video.
 ///
 /// Each side begins with the greeting. Frames follow, as in `WatchStream`: a u32 length (little-endian) and that many
-/// bytes. A frame from photod is one ``PictureRequest``, and a frame to photod is one ``ImageReply``. photod sends the next
-/// request when the last one is answered.
+/// bytes. A frame from photod is one ``PictureRequest``, and a frame to photod is one ``ImageReply``. photod sends the
+/// next request after the last reply to the one before.
 package enum ImageStream {
-  /// The number changes with the format. All programs are of one build, so there is no negotiation.
+  /// The version of the format. All programs are installed together, so versions are not negotiated.
   package static let version: UInt8 = 2
   /// The first bytes of each side: seven letters and the version.
   package static let greeting: [UInt8] = Array("photodi".utf8) + [version]

@@ -5,7 +5,8 @@ import Glibc
 import ImageRecords
 import WatchRecords
 
-/// Makes one picture for a person. The file is decoded by another process of this program, which has no rights.
+/// Makes one picture when a person runs photod-image or photod-video in a shell. The file is decoded by another process
+/// of this program, which gives up its rights.
 struct PictureCommand {
   /// The name of the program.
   let program: String
@@ -19,7 +20,7 @@ struct PictureCommand {
 
   init(program: String) { self.program = program }
 
-  /// - Returns: the exit status: 0 if the picture was made, 65 if the file gives none (EX_DATAERR).
+  /// - Returns: the exit status: 0 if the picture was made, 65 (EX_DATAERR) if none can be made of the file.
   func run() throws(StartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw StartError(message: "\(path) can't be opened: \(describe(errno))") }
@@ -105,7 +106,8 @@ struct PictureCommand {
     return (nil, bytes)
   }
 
-  /// photod knows the media type from its catalog. Here, the extension tells RAW files and TIFF apart.
+  /// A media type from the extension. photod sends the media type of its catalog, but this command has no catalog. The
+  /// decoder uses it to distinguish RAW files from TIFF.
   private static func contentType(_ name: [UInt8]) -> String {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return "" }
     let ending = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()

@@ -1,19 +1,19 @@
-/// The size of a picture that is to be made and kept.
+/// The size of a picture that is to be made.
 enum PictureTarget: Hashable, Sendable {
   /// This many pixels on the longer side, or the picture's own size if that is smaller.
   case kept(Int)
   /// The picture's own size.
   case original
-  /// As large as a frame asks.
+  /// The size at which the picture fits into a frame, or covers it.
   case exact(ImageFrame, covers: Bool)
 
-  /// The kept sizes on the longer side, in pixels.
+  /// The lengths of the longer side, in pixels, at which pictures are kept in the cache.
   static let keptSizes = [128, 256, 512, 1024, 2048]
 
   /// The target of a request.
   ///
-  /// - Parameter pixelSize: the size of the upright picture, or of a smaller form of it: only the aspect ratio counts.
-  ///   If it is not known, a picture of 3:2 is assumed for a frame that is to be covered.
+  /// - Parameter pixelSize: the size of the upright picture, or of a smaller form of it, because only the aspect ratio
+  ///   matters. If the size is not known and the picture is to cover the frame, its ratio is taken for 3:2.
   init(_ options: ImageOptions, pixelSize: ImageFrame?) {
     guard let frame = options.frame else {
       self = .original
@@ -25,7 +25,7 @@ enum PictureTarget: Hashable, Sendable {
     switch options.resize {
     case .fast: self = kept.map { .kept($0) } ?? .original
     case .exact:
-      // A square frame of a kept size gets that kept size, if the picture is to fit inside.
+      // A picture that is to fit into a square frame of a kept size has exactly that kept size.
       self = !covers && frame.width == frame.height && kept == side ? .kept(side) : .exact(frame, covers: covers)
     }
   }

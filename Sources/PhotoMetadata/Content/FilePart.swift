@@ -1,9 +1,9 @@
 /// A part of a file that lies inside it: 0 ≤ `start` ≤ `end` ≤ the file's size.
 ///
-/// A number from a file becomes a position only through ``part(at:count:)`` and ``part(at:upTo:)``. Both compare the
-/// number with the rest of the part before they add it, so no number can overflow, and no read begins beyond the end.
+/// A number from a file is used as a position only through ``part(at:count:)`` and ``part(at:upTo:)``. Both compare the
+/// number with the rest of the part before they add it. So no sum overflows, and no read begins beyond the end.
 struct FilePart: Equatable {
-  /// Bytes beyond this position are ignored. The sum of a position and any 32-bit length therefore stays in 64 bits.
+  /// Bytes beyond this position are ignored, so that the sum of a position and any 32-bit length stays in 64 bits.
   static let positionLimit = 1 << 62
 
   let start: Int

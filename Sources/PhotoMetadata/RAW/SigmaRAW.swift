@@ -3,8 +3,8 @@ import PhotoModel
 /// Sigma's RAW format (X3F): a header with the size, a directory at the end, a property list, and in newer cameras a
 /// JPEG with EXIF.
 ///
-/// The rule is that of "X3F Raw File Format" (Foveon, 2003) and ExifTool's SigmaRaw.pm. Version 4 of the format has no
-/// size in the header; its size is that of the JPEG's EXIF, which is not read.
+/// The rules are those of "X3F Raw File Format" (Foveon, 2003) and ExifTool's SigmaRaw.pm. The header of version 4 has
+/// no size. The JPEG's EXIF has it, but it is not read.
 struct SigmaRAW {
   private(set) var width: Int?
   private(set) var height: Int?
@@ -46,7 +46,8 @@ struct SigmaRAW {
     jpeg = data
   }
 
-  /// Pairs of offsets of names and values, then UTF-16 texts that end with NUL.
+  /// A property section has pairs of offsets, of a name and its value. The names and values follow as UTF-16 texts that
+  /// end with NUL.
   private mutating func readProperties(_ window: FileWindow, _ section: FilePart) {
     guard section.count >= 24, section.count <= FileWindow.pieceBytes,
       let bytes = window.bytes(at: section.start, count: section.count), bytes.holds("SECp")
@@ -83,7 +84,7 @@ struct SigmaRAW {
     return camera
   }
 
-  /// `TIME` is the clock's time as seconds since 1970.
+  /// `TIME` is the time that the camera's clock showed, as seconds since 1970. Its offset from UTC is unknown.
   var date: PhotoDate? {
     guard let seconds = properties["TIME"].flatMap({ Int64($0) }), seconds > 0, seconds < Int64(UInt32.max) else {
       return nil

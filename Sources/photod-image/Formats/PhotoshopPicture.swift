@@ -4,8 +4,8 @@ import CImageDecoders
 import ImageRecords
 import PictureDecoding
 
-/// The flattened picture of a Photoshop file, for a request. Photoshop writes it beside the layers, so that other programs
-/// can show it.
+/// Makes the picture for a request from a Photoshop file. Photoshop writes the flattened picture after the layers, so
+/// that other programs need not combine them.
 struct PhotoshopPicture {
   let request: PictureRequest
   let file: LoadedFile
@@ -132,7 +132,7 @@ struct PhotoshopPicture {
           case 2:
             let index = Int(row[x])
             for band in 0..<3 { target[place + band] = header.palette.bytes[256 * band + index] }
-          // Photoshop stores the paper that shows through the ink.
+          // Photoshop stores CMYK inverted: 255 is no ink.
           case 4: target[place] = 255 - row[header.depth == 16 ? 2 * x : x]
           default: target[place] = row[header.depth == 16 ? 2 * x : x]
           }
@@ -144,7 +144,7 @@ struct PhotoshopPicture {
   }
 }
 
-/// The rows of a Photoshop file, channel after channel.
+/// Reads the rows of the flattened picture one after another: all rows of the first channel, then those of the next.
 struct PhotoshopRows {
   private let view: ByteView
   private let isPacked: Bool
@@ -186,7 +186,8 @@ struct PhotoshopRows {
     return row
   }
 
-  /// PackBits of TIFF. The part that the packed bytes do not fill is left as it was.
+  /// Unpacks a row, which is packed as by PackBits of TIFF. If the packed bytes are too few, the end of the row keeps
+  /// the bytes of the row before.
   private mutating func unpack(_ packed: UnsafeRawBufferPointer) {
     var (source, target) = (0, 0)
     while source < packed.count, target < row.count {
