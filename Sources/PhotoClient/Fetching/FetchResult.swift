@@ -2,7 +2,7 @@ import PhotoContract
 import PhotoModel
 import Synchronization
 
-/// The result of a fetch of assets: a list as it was at one time, as PhotoKit's `PHFetchResult`.
+/// The result of a fetch of assets: a list as it was at one time, like PhotoKit's `PHFetchResult`.
 ///
 /// ```swift
 /// let photos = try await library.fetchAssets()
@@ -14,11 +14,11 @@ import Synchronization
 /// A result is a snapshot. Its count and its order never change. ``PhotoLibrary/changes(for:onProblem:)`` gives the results
 /// that follow it.
 ///
-/// It holds the id of each asset (8 bytes) and loads the assets in pages as they are asked for. The next page in the
+/// It holds the id of each asset (8 bytes). It loads the assets in pages when they are accessed. The next page in the
 /// direction of the accesses is loaded in advance. Results that follow each other share at most 2,000 loaded assets, so
 /// memory is bounded.
 ///
-/// The first ids are there when the fetch returns. If the list is long, the others arrive behind them. An access to an id
+/// The first ids are there when the fetch returns. If the list is long, the others arrive later. An access to an id
 /// that has not arrived waits for it.
 ///
 /// An asset is as it was when its page was loaded, which may be later than the snapshot. An asset that was deleted since
@@ -57,7 +57,7 @@ public struct FetchResult: Sendable {
 
   // MARK: - Ids
 
-  /// The ids of all assets, in the order of the list. It waits until they have arrived.
+  /// The ids of all assets, in the order of the list. The access waits until all of them have arrived.
   ///
   /// - Complexity: O(1) once they have arrived.
   public var ids: [AssetID] { get async throws { try await snapshot.all() } }
@@ -147,7 +147,7 @@ extension FetchResult: Equatable {
 final class SnapshotIDs: Sendable {
   private static let lastSerial = Atomic<UInt64>(0)
 
-  /// A number that no other snapshot of the process has, also after this one was released.
+  /// A number that no other snapshot of the process ever gets, not even after this one was released.
   let serial = lastSerial.add(1, ordering: .relaxed).newValue
   let token: String
   let count: Int

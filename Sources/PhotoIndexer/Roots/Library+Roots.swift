@@ -9,8 +9,8 @@ import WatchRecords
 extension Library {
   /// Brings catalog and photod-watch in line with the configured roots.
   ///
-  /// A root that is configured no longer stays with its assets, unavailable: a link to a drive that is not mounted, a
-  /// mistyped line or a folder that moved in the configuration must not cost anybody their favorites.
+  /// If a root is not configured any more, it and its assets stay in the catalog, and the assets are unavailable.
+  /// Otherwise a link to a drive that is not mounted, or a mistyped line in the configuration, would delete favorites.
   func adoptRoots() throws {
     let reconciler = reconciler
     let wanted = configuration.roots + configuration.innerRoots.filter { isOnShare($0) }
@@ -42,13 +42,14 @@ extension Library {
     }
     reportWarnings()
     forgetWatchState(ofAllBut: reconciler.roots.numbers)
-    // This comes before the roots, so that ignored files in a new root are never looked at.
+    // This comes before the roots, so that ignored files in a new root are never read.
     watcher.setIgnoredPatterns(configuration.ignore)
     watcher.setRoots(watchRoots())
     noteDecided(batch.endedScans, in: record)
   }
 
-  /// Has a root scanned as if it were new, whatever is in its place.
+  /// Gives a root a new number, so that photod-watch scans it as a new root, even if another directory is at its path
+  /// now.
   ///
   /// - Throws: if the catalog can't be written. The reconciler is ahead of the catalog then.
   func watchAnew(_ rootID: RootID) throws {
@@ -66,7 +67,7 @@ extension Library {
     noteDecided(batch.endedScans, in: record)
   }
 
-  /// Scans were decided because a root that was being scanned is not watched any more under its number.
+  /// Ends the scans of roots that are not watched under their numbers any more.
   private func noteDecided(_ scans: [EndedScan], in record: CommitRecord) {
     rescans.add(record, to: scans.map(\.request))
     for ended in scans { scanEnded(ended) }
@@ -74,14 +75,16 @@ extension Library {
     settleUnreadable()
   }
 
-  /// A share was mounted where a drive of this machine was: the root gets a photod-watch of its own.
+  /// Scans roots anew that were on a drive of this machine, and are on a share now. Each of them gets a photod-watch of
+  /// its own.
   func watchAnew(remoteRoots roots: [UInt16]) throws {
     for root in roots {
       if let rootID = reconciler.roots.id(ofNumber: root) { try watchAnew(rootID) }
     }
   }
 
-  /// photod-watch has left out a share below a root. If an inner root is on that share, it gets a photod-watch of its own.
+  /// Watches the inner roots on a share that photod-watch has left out below a root. Each of them gets a photod-watch
+  /// of its own.
   func adoptInnerRoots(onShare name: [UInt8], in directory: DirectoryNumber) throws {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let share = child(name, of: reconciler.tree.path(of: id))
@@ -94,7 +97,7 @@ extension Library {
     try adoptRoots()
   }
 
-  /// Whether an inner root is on a share now, or was when it was last seen.
+  /// Whether an inner root is on a share now, or was when photod last saw the root.
   private func isOnShare(_ root: [UInt8]) -> Bool {
     if problems.leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
     return reconciler.tree.rootPaths.contains { rootID, path in
@@ -113,7 +116,8 @@ extension Library {
   /// Whether a path is one at which a share is left out.
   func isLeftOut(_ path: [UInt8]) -> Bool { problems.unreadable.entry(at: path)?.errorNumber == EREMOTE }
 
-  /// Whether a root is on the share that is mounted at a path. If so, people need not be asked to configure it.
+  /// Whether a root is on the share that is mounted at a path. If so, no warning asks for an entry in the
+  /// configuration.
   func hasRoot(onShare path: [UInt8]) -> Bool {
     reconciler.roots.numbers.contains { rootPath($0).map { CatalogTree.contains(path, $0) } ?? false }
   }
@@ -127,8 +131,8 @@ extension Library {
 
   // MARK: The log
 
-  /// Logs each root that went offline in a batch, or whose folder was never there. A root that stays offline for another
-  /// reason is not logged again.
+  /// Logs each root that went offline in a batch, or whose folder was never there. A root that was offline before is
+  /// not logged again, even if the reason is another one now.
   func logOfflineRoots(since before: Roots) {
     for root in reconciler.roots.all {
       guard let cause = root.absenceCause, before[root.id]?.absenceCause == nil else { continue }
@@ -148,7 +152,7 @@ extension Library {
 
   // MARK: Unreadable paths
 
-  /// Notes that a name in a folder, or without a name the folder itself, can't be read.
+  /// Notes that a name in a folder can't be read. An empty name means the folder itself.
   func noteUnreadable(_ directory: DirectoryNumber, _ name: [UInt8], _ code: Int32) {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let path = reconciler.tree.path(of: id)

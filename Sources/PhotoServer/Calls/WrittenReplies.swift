@@ -4,7 +4,8 @@ import PhotoLive
 import PhotoModel
 import Varlink
 
-// Replies that are written while they are read, each value once. They need the total beforehand, from `ListTotals`.
+// These replies are encoded while their rows are read, so that no list of all assets is in memory. The total must be
+// known before that. It comes from `ListTotals`.
 
 extension CatalogReader {
   /// The reply to Fetch with as many of these assets as fit, at least one.
@@ -30,8 +31,9 @@ extension CatalogReader {
   }
 
   /// - Parameters:
-  ///   - byteCount: the size of the other members, apart from some hundred bytes.
-  ///   - others: writes the members after `assets`. It gets the ids without an asset.
+  ///   - byteCount: an upper bound of the size of the other members. 512 bytes more are reserved for their names, and
+  ///     for the token and numbers.
+  ///   - others: writes the members after `assets`. It receives the ids without an asset.
   private func assetsReply(
     _ ids: ArraySlice<AssetID>, besides byteCount: Int, _ others: (inout JSONWriter, [AssetID]) -> Void
   ) throws -> (encoded: VarlinkEncoded, taken: Int) {

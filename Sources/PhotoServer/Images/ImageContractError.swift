@@ -38,7 +38,11 @@ enum ImageContractError {
     "ReadExpired",
     MessageError(message: "The reply was not read for 10 seconds, so the file was closed. Read again from the offset."))
 
-  /// - Parameter parameters: those of the call, for the names of a session or a picture.
+  /// The error of the contract for an error of a request.
+  ///
+  /// - Parameters:
+  ///   - session: the session that the call names.
+  ///   - imageID: the picture that the call names.
   static func from(_ error: ImageRequestError, session: String = "", imageID: String = "") -> VarlinkError {
     switch error {
     case .tooManySessions(let limit):

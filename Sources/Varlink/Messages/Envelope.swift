@@ -1,6 +1,7 @@
 import NIOCore
 
-/// A received call. Its own fields are decoded, and its parameters are only located.
+/// A received call. Its own fields are decoded. Of its parameters, only the range is found, because their type depends
+/// on the method.
 struct CallEnvelope {
   let method: String
   /// The range of the parameters object in the message; nil if it was left out or null.
@@ -12,7 +13,7 @@ struct CallEnvelope {
   /// The reasons why a message is not a call.
   enum Failure: Error, Equatable {
     case syntax(JSONSyntaxError)
-    /// A field of the message is missing or has the wrong type. With `oneway`, there is no reply.
+    /// A field of the message is missing or has the wrong type. If `oneway` is true, no reply may be sent.
     case field(String, oneway: Bool)
   }
 
@@ -102,7 +103,7 @@ struct ReplyEnvelope {
     }
   }
 
-  /// The parameters object's own bytes.
+  /// The bytes of the parameters object; an empty object if there is none.
   var parameterBytes: [UInt8] {
     guard let parameters else { return Array("{}".utf8) }
     return message.getBytes(at: message.readerIndex + parameters.lowerBound, length: parameters.count) ?? []
@@ -117,7 +118,7 @@ struct ReplyEnvelope {
   }
 
   /// The parts of a reply, including the NUL, in the order in which they are written. Large parameters are not copied,
-  /// so one encoded value goes to many connections and is in memory once.
+  /// so that a value that is sent on many connections is in memory only once.
   static func encode(parameters: ByteBuffer, continues: Bool) -> [ByteBuffer] {
     if parameters.readableBytes > 16 << 10 { return [start, parameters, continues ? continuingEnd : end] }
     var buffer = ByteBuffer()
@@ -144,8 +145,8 @@ struct ReplyEnvelope {
 }
 
 extension ByteBuffer {
-  /// The string value of a member. It is nil for a value of another type, and for escapes that are not valid text (half
-  /// a surrogate pair).
+  /// The string value of a member. It is nil for a value of another type, and for an escape that is not valid text,
+  /// such as half of a surrogate pair.
   fileprivate func string(of member: JSONScanner.Member) -> String? {
     guard member.kind == .string else { return nil }
     if member.hasEscapes {
@@ -156,8 +157,7 @@ extension ByteBuffer {
     return getString(at: readerIndex + member.range.lowerBound + 1, length: member.range.count - 2)
   }
 
-  /// Writes a quoted string. Names of methods and errors are plain ASCII, but all other characters are escaped
-  /// correctly, too.
+  /// Writes a quoted string. Names of methods and errors are plain ASCII, but any other text also becomes valid JSON.
   fileprivate mutating func writeJSONString(_ string: String) {
     writeInteger(UInt8(ascii: "\""))
     for byte in string.utf8 {

@@ -102,8 +102,8 @@ struct RestoreCommand: AsyncParsableCommand {
     return lstat(FilePath.bytes(argument).map { CChar(bitPattern: $0) } + [0], &status) == 0
   }
 
-  /// The path of the backup with this name, in the form of the contract. If there is none, the path from the current
-  /// folder.
+  /// The path of the known backup with this name, in the form of the contract. If there is none, it is the absolute
+  /// path of the file that the argument names.
   static func backup(_ argument: String, among known: [BackupFile]) -> String {
     let ending = [UInt8(ascii: "/")] + FilePath.bytes(argument)
     return known.first { FilePath.bytes($0.path).suffix(ending.count).elementsEqual(ending) }?.path
