@@ -2,9 +2,10 @@ import Foundation
 import TestTools
 import Testing
 
-/// The bounds and times in the articles are those in the sources.
+/// The articles state the bounds and times that the sources have.
 struct FactTests {
-  /// A statement of an article, and the words of the source that make it true.
+  /// A statement of an article, and the line of the source that makes it true. If either is changed, the test fails,
+  /// and shows the other place to change.
   struct Fact: CustomTestStringConvertible, Sendable {
     let article: String
     let text: String
@@ -114,11 +115,11 @@ struct FactTests {
   }
 
   @Test(arguments: facts) func factOfAnArticleIsInTheSources(_ fact: Fact) throws {
-    #expect(try Self.joined(Articles.text(fact.article)).contains(fact.text), "the article says it no more")
-    #expect(try Self.source(fact.file).contains(fact.source), "\(fact.file) says it no more")
+    #expect(try Self.joined(Articles.text(fact.article)).contains(fact.text), "the article no longer has this text")
+    #expect(try Self.source(fact.file).contains(fact.source), "\(fact.file) no longer has this text")
   }
 
-  /// The text of a file, which may be in any folder of its target.
+  /// The text of a file of `Sources`. The path names the target and the file, without folders between them.
   private static func source(_ path: String) throws -> String {
     let sources = Articles.package.appending(path: "Sources")
     var file = sources.appending(path: path).standardizedFileURL
@@ -130,7 +131,7 @@ struct FactTests {
     return try String(contentsOf: file, encoding: .utf8)
   }
 
-  /// The unit allows 4 GiB.
+  /// The sum must be below 4 GiB, which is `MemoryMax` of photod.service.
   @Test func memoryThatClientsCanUseIsTheSumOfItsParts() throws {
     let article = try Articles.text("Architecture")
     let memory = try ClientMemory(article: article)

@@ -5,7 +5,8 @@ import Testing
 @Suite(
   .enabled(if: ProgramRun.find("python3") != nil && ProgramRun.find("swift") != nil, "python3 or swift is missing"))
 struct PublicSymbolTests {
-  /// A symbol that disappears or changes breaks other programs. The list makes that visible in a commit.
+  /// A symbol that disappears or changes breaks other programs. The list is committed, so that a review shows such a
+  /// change.
   @Test func theCommittedListHasThePublicSymbols() throws {
     let committed = try String(
       contentsOf: Articles.package.appending(path: "Documentation/public-symbols.txt"), encoding: .utf8)

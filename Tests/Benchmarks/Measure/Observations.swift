@@ -5,11 +5,11 @@ import PhotoModel
 import TestTools
 import Varlink
 
-/// Measures the cost of one changed photo for each observed list. As in the daemon after a commit, this is the update
-/// of the list, the comparison with the list that was sent, its digest, and the message.
+/// Measures the time that photod needs for each observed list after a commit that changed one photo. As in the daemon,
+/// this is the update of the list, the comparison with the list that was sent, its digest, and the message.
 ///
-/// - Parameter paths: catalogs by size, measured in turn. With the last and largest one, many fetches are observed at
-///   once.
+/// - Parameter paths: catalogs by ascending size, measured in turn. In the last one, up to 1,000 fetches are also
+///   observed at once.
 func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
   var figures = Figures()
   var whole: [Observed] = []
@@ -36,7 +36,7 @@ func observationFigures(rounds: Int, paths: [String]) throws -> Figures {
   }
   guard let largest = whole.last else { return figures }
   for number in [1, 10, 100, 1_000] {
-    // Every list is concerned, because the photo stays among the newest 500.
+    // The photo stays among the newest 500, so each commit changes every list.
     let many = try Observed(largest.catalog, (0..<number).map { FetchOptions(fetchLimit: 1_000 + $0) })
     for round in -1..<max(1, rounds / (number < 100 ? 1 : 10)) {
       try many.changeDate(in: 0..<min(500, many.count))
@@ -69,7 +69,7 @@ final class Observed {
     count = lists[0].list.count
   }
 
-  /// A catalog that cannot be closed is ignored, because its figures are already recorded.
+  /// Closes the catalog. An error is ignored, because the figures are already recorded.
   func close() { _ = Result { try catalog.close() } }
 
   /// Gives a photo from this part of the first list the date of another photo in it, a moment later.
@@ -123,7 +123,8 @@ final class Observed {
     }
   }
 
-  /// Observes as if only the sent ids were kept. This is the baseline of the measurement.
+  /// Observes as if photod kept only the ids that it has sent: it reads the list anew and compares it as a whole. This
+  /// is the baseline of the measurement.
   func observeAnew() throws -> Double {
     try time { _, plan in
       try catalog.read { try $0.list(plan) }

@@ -4,9 +4,10 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// Export of one library, and import into another one with another root and other ids.
+/// `photoctl export` of one library, and `photoctl import` into another one with another root and other ids.
 @Suite struct TransferTests {
-  /// The lines of an export, with texts in the place of ids, which differ between libraries, and without paths.
+  /// The lines of an export in a form that is equal for two libraries with the same content. Ids differ between
+  /// libraries, so sizes and titles replace them. Paths, roots and hashes are left out.
   private struct Contents: Equatable {
     var photos: Set<String> = []
     var collections: [String] = []
@@ -71,7 +72,7 @@ import Testing
       let result = try await photoctl(fixture, command)
       #expect(result.status == 0, "\(command): \(result)")
     }
-    // The cover has no command yet.
+    // No command sets the cover yet, so a call does it.
     let rome = try await photoctl(fixture, ["albums", "--fields", "id,title", "--format", "tsv"]).text
       .split(separator: "\n").first { $0.hasSuffix("\tRome") }
     let album = try #require(rome.flatMap { CollectionID(String($0.prefix { $0 != "\t" })) })
@@ -138,7 +139,7 @@ import Testing
       let partial = try Contents(try await export(fixture).text)
       #expect(partial.photos == wanted.photos.filter { !$0.contains("Gone") })
 
-      // With the missing photo, the rest is imported, in its place of each album.
+      // When the missing photo is there, a second import adds its edits, and its place in each album.
       try #require(rename(away, root + "/2024/4.jpg") == 0)
       try await fixture.synchronize()
       let second = try await photoctl(fixture, ["import", "--json", "-"], input: exported.output)

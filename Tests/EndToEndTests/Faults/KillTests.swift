@@ -4,11 +4,11 @@ import PhotoModel
 import PhotoTestSupport
 import Testing
 
-/// A kill -9 at any moment must not lose acknowledged changes.
+/// A kill of photod with SIGKILL at any moment must not lose acknowledged changes.
 @Suite(.serialized, .timeLimit(.minutes(120)))
 struct KillTests {
   @Test func killedDaemonRestartsWithoutLoss() async throws {
-    // A person gives favorites in every second round.
+    // Favorites are set in every second round, so at least two rounds are needed.
     let kills = max(2, effort("PHOTOD_KILLS", 6))
     try await DaemonFixture.with { fixture in
       var random = SeededGenerator(seed: UInt64(bitPattern: Int64(7)))
@@ -16,7 +16,7 @@ struct KillTests {
       var favorites: Set<String> = []
       for round in 0..<kills {
         if round % 5 == 4 {
-          // The next start scans from nothing. The favorites come back from the journal beside the catalog.
+          // The catalog is lost, so the next start rebuilds it. The favorites come back from the journal beside it.
           for suffix in ["", "-wal", "-shm"] { unlink(fixture.catalog + suffix) }
         }
         try await fixture.start()

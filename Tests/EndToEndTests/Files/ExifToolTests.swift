@@ -47,11 +47,11 @@ import Testing
         #expect(asset.rating == 4 && asset.creationDate == edited[asset.id]?.creationDate)
         #expect(asset.location == Location(latitude: 41.5, longitude: 12.25) && asset.isFavorite)
       }
-      // The same in place, and nothing but bytes that no field shows.
+      // ExifTool now writes into the same file, and only a tag that no field of an asset shows.
       try await Self.write(["-overwrite_original_in_place", "-Software=another"], to: fixture.photos)
       token = try await Self.expectChanges(since: token, of: ids, fields: ["content"], library)
 
-      // The assets get the present values of the files, and no file is read for it.
+      // When the edits are cleared, the assets get the values that the files have now.
       for chunk in Self.chunks(ids) {
         var edit = ChangeRequest.EditAsset(ids: chunk)
         edit.clear = ["title", "caption", "rating", "keywords", "creationDate", "location"]
@@ -72,7 +72,7 @@ import Testing
     stride(from: 0, to: ids.count, by: 1_000).map { Array(ids[$0..<min($0 + 1_000, ids.count)]) }
   }
 
-  /// The assets without what a write to their files changes.
+  /// The assets without the fields that any write to their files changes.
   private static func fields(_ library: PhotoLibrary, _ ids: [AssetID]) async throws -> [AssetID: Asset] {
     var fields: [AssetID: Asset] = [:]
     for chunk in chunks(ids) {
@@ -84,9 +84,10 @@ import Testing
     return fields
   }
 
-  /// Synchronizes, and expects commits that change exactly these assets, or some assets if there are none, and only these
-  /// fields.
+  /// Synchronizes, and expects commits that update assets, and change only these fields of them.
   ///
+  /// - Parameter ids: the assets that must be updated, and no others. If there are none, any assets may be updated, or
+  ///   none.
   /// - Returns: the current token.
   private static func expectChanges(
     since token: String, of ids: [AssetID], fields: Set<String>, _ library: PhotoLibrary
@@ -107,7 +108,7 @@ import Testing
   private static func write(_ arguments: [String], to folder: String) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try #require(exifTool))
-    // Errors are also in the status.
+    // Messages are suppressed (-q -q), because the exit status also shows errors.
     process.arguments = ["-q", "-q", "-m", "-r"] + arguments + [folder]
     try process.run()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -4,7 +4,7 @@ import PhotoModel
 import PhotoTestSupport
 import Synchronization
 
-/// A malicious or broken client of the same user. Its threads do everything that a socket allows.
+/// A malicious or broken client of the same user. Its threads attack photod in every way that a socket allows.
 final class Adversary: Sendable {
   enum Action: String, CaseIterable, Codable, Sendable {
     case everyMethod, malformed, hugeMessages, longLists, longArguments
@@ -21,8 +21,9 @@ final class Adversary: Sendable {
     var methods: [String: Int] = [:]
     /// The count of each error, by its name without the interface.
     var errors: [String: Int] = [:]
-    /// The methods of the contract. `allCallCount` is the number of calls that have each strange value in each member.
+    /// The methods of the contract.
     var allMethods: Set<String> = []
+    /// The number of calls of ``ContractCalls``, in which each member has each of its strange values once.
     var allCallCount = 0
   }
 
@@ -95,13 +96,14 @@ final class Adversary: Sendable {
     guard sched_setscheduler(0, idle, &parameters) == 0 else { throw RawSocket.failure() }
   }
 
-  /// Repeats an action until it was done, because photod may refuse connections while another thread holds too many.
+  /// Repeats an action until it was done, but for two minutes at most. photod may refuse connections while another
+  /// thread holds too many. The test then expects each action in the report.
   private func repeatUntilDone(_ action: Action, using random: inout SeededGenerator) throws {
     let deadline = ContinuousClock.now + .seconds(120)
     while try !attempt(action, using: &random), ContinuousClock.now < deadline { usleep(100_000) }
   }
 
-  /// - Returns: whether the action was done. Only then it counts.
+  /// - Returns: whether the action was done. The report counts only actions that were done.
   @discardableResult
   private func attempt(_ action: Action, using random: inout SeededGenerator) throws -> Bool {
     let start = ContinuousClock.now
@@ -161,20 +163,22 @@ final class Adversary: Sendable {
   func note(method: String) { written.withLock { $0.methods[method, default: 0] += 1 } }
 }
 
-/// Connections that stay open for some seconds, longer than photod waits for the reader of a page.
+/// Connections that stay open for 12 seconds. That is longer than photod waits for a client to read a page.
 final class HeldConnections: Sendable {
   private static let time = Duration.seconds(12)
 
   private struct Held: @unchecked Sendable {
-    // The sockets are used by one thread at a time: first by the thread that holds them, then by the one that gets them
-    // back.
+    // One thread at a time uses the sockets: first the thread that calls `hold`, then the thread to which `hold`
+    // returns them.
     let connections: [RawSocket]
     let since: ContinuousClock.Instant
   }
 
   private let held = Mutex<[Held]>([])
 
-  /// - Returns: the connections whose time is over.
+  /// Keeps the connections open.
+  ///
+  /// - Returns: connections of earlier calls whose time is over. They are closed when the caller releases them.
   @discardableResult
   func hold(_ connections: [RawSocket]) -> [RawSocket] {
     let new = Held(connections: connections, since: .now)

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 
-/// A connection that one thread uses byte by byte. No call on it waits longer than its timeout.
+/// A connection on which a test sends and receives any bytes, from one thread at a time. No system call on it waits
+/// longer than its timeout.
 final class RawSocket {
   private let descriptor: CInt
   private var received: [UInt8] = []
-  /// The peer closed the connection.
+  /// Whether a read found that the peer closed the connection.
   private(set) var isClosed = false
   private var chunk = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -38,7 +39,7 @@ final class RawSocket {
     }
   }
 
-  /// - Returns: false if the peer closed the connection, or did not read for the timeout.
+  /// - Returns: false if the peer closed the connection, or read nothing until the timeout.
   @discardableResult
   func send(_ bytes: some Collection<UInt8>) -> Bool {
     let bytes = Array(bytes)
@@ -53,7 +54,7 @@ final class RawSocket {
     return true
   }
 
-  /// The next message without its NUL; nil if the peer closed the connection, or sent nothing for the timeout.
+  /// The next message without its NUL; nil if the peer closed the connection, or sent nothing until the timeout.
   func receive() -> [UInt8]? {
     while true {
       if let end = received.firstIndex(of: 0) {
@@ -64,7 +65,7 @@ final class RawSocket {
     }
   }
 
-  /// Reads at most this many bytes.
+  /// Reads at most this many bytes, for a later `receive()`.
   @discardableResult
   func read(_ count: Int) -> Int {
     let taken = recv(descriptor, &chunk, min(count, chunk.count), 0)
