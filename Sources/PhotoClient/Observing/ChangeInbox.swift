@@ -136,11 +136,12 @@ final class ChangeInbox: Sendable {
 
   /// Waits for a problem, or for changes, of which it takes those that lead to the earliest token.
   ///
-  /// - Throws: `CancellationError`.
+  /// - Throws: `CancellationError`, also if there is something to take.
   func next() async throws -> Event {
     while true {
       // Taken before the look, so that what comes in between is seen.
       let arrival = state.withLock { $0.arrival }
+      try Task.checkCancellation()
       if let event = poll() { return event }
       try await arrival.value()
     }

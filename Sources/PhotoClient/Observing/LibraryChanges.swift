@@ -125,10 +125,7 @@ private final class Observers: Sendable {
   func next() async -> Change? {
     do {
       while true {
-        let event = try await inbox.next()
-        // A task that was cancelled meanwhile gets nothing more.
-        try Task.checkCancellation()
-        switch event {
+        switch try await inbox.next() {
         case .change(let change): return change
         case .problem(let problem): report?(problem)
         }

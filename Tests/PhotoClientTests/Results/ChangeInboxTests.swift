@@ -142,4 +142,17 @@ import Testing
     reading.cancel()
     await #expect(throws: CancellationError.self) { try await reading.value }
   }
+
+  @Test mutating func aCancelledReaderDoesNotTakeAChangeThatWaits() async throws {
+    for list in 1...2 { inbox.reached("l.1.3", by: list) }
+    let change = try await put(0, "l.1.3")
+    let reading = Task { [inbox] in
+      while !Task.isCancelled { await Task.yield() }
+      return try await inbox.next()
+    }
+    reading.cancel()
+    await #expect(throws: CancellationError.self) { try await reading.value }
+    #expect(try #require(ready()) == ("l.1.3", 1))
+    try await change.value
+  }
 }
