@@ -22,6 +22,11 @@ struct PublicSymbolTests {
     #expect(try publicSymbols("--undocumented") == "", "each needs a comment with its meaning, and its complexity")
   }
 
+  /// A list may have a million assets, so the author of an app needs to know what a call costs.
+  @Test func methodsWithListsSayWhatTheyCost() throws {
+    #expect(try publicSymbols("--without-complexity") == "", "each needs a line `- Complexity:` in its comment")
+  }
+
   private func publicSymbols(_ options: String...) throws -> String {
     let script = Articles.package.appending(path: "Scripts/public-symbols")
     let run = try ProgramRun(script, options)

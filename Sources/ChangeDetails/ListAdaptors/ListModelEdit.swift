@@ -22,6 +22,7 @@ extension FetchResultChangeDetails {
   ///
   /// An edit adds the ids that the list after has at its positions.
   /// - Throws: ``Mismatch`` if the details contradict themselves.
+  /// - Complexity: O(k log k) for k removed, inserted, moved and changed assets.
   public func listModelEdits() throws(Mismatch) -> [ListModelEdit] {
     let steps = try steps(for: countBefore)
     return steps.leaving.reversed().map { ListModelEdit(position: $0.start, removed: $0.count, added: 0) }

@@ -35,12 +35,16 @@ public struct AssetChangeRequest: Hashable, Sendable {
   public init(forIDs ids: [AssetID]) { self.ids = ids }
 
   /// Adds keywords to those that each asset has.
+  ///
+  /// - Complexity: O(n · m) for n keywords beside m that were added or removed before.
   public mutating func addKeywords(_ keywords: [String]) {
     removedKeywords.removeAll(where: keywords.contains)
     addedKeywords += keywords.filter { !addedKeywords.contains($0) }
   }
 
   /// Removes keywords, also those of the files.
+  ///
+  /// - Complexity: as of ``addKeywords(_:)``.
   public mutating func removeKeywords(_ keywords: [String]) {
     addedKeywords.removeAll(where: keywords.contains)
     removedKeywords += keywords.filter { !removedKeywords.contains($0) }
@@ -60,6 +64,7 @@ public struct AssetChangeRequest: Hashable, Sendable {
   /// Gives fields the values of the files again. Favorite and hidden become false.
   ///
   /// - Parameter fields: by default all of them. A field can't be both set and reverted.
+  /// - Complexity: O(k) for k fields.
   public mutating func revert(_ fields: Set<ClearableField> = Set(ClearableField.allCases)) {
     reverted.formUnion(fields)
   }

@@ -22,20 +22,27 @@ public struct AssetCollectionChangeRequest: Hashable, Sendable {
   public init(for album: AssetCollection) { self.init(for: album.id) }
 
   /// Adds assets at the end. If the album has one of them already, it moves there.
+  ///
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func addAssets(_ ids: [AssetID]) { insertAssets(ids, before: nil) }
 
   /// Adds assets before another one, in this order. If the album has one of them already, it moves there.
   ///
   /// - Parameter other: an asset of the album; nil for the end.
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func insertAssets(_ ids: [AssetID], before other: AssetID?) {
     guard !ids.isEmpty else { return }
     steps.append(ChangeRequest.EditAlbum(id: id, placeAssetIDs: ids, beforeAssetID: other))
   }
 
   /// Moves assets before another one, in this order. It is the same as ``insertAssets(_:before:)``.
+  ///
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func moveAssets(_ ids: [AssetID], before other: AssetID?) { insertAssets(ids, before: other) }
 
   /// Removes assets. If the album does not have one of them, nothing happens to it.
+  ///
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func removeAssets(_ ids: [AssetID]) {
     guard !ids.isEmpty else { return }
     steps.append(ChangeRequest.EditAlbum(id: id, removeAssetIDs: ids))
@@ -72,11 +79,14 @@ public struct CollectionListChangeRequest: Hashable, Sendable {
   /// - Parameters:
   ///   - ids: in the order in which they will be.
   ///   - other: a collection of this folder, before which they are placed; nil for the end.
+  /// - Complexity: O(n) for n collections.
   public mutating func insert(_ ids: [CollectionID], before other: CollectionID? = nil) {
     steps += ids.map { ChangeRequest.EditCollection(id: $0, parentID: id ?? 0, beforeID: other ?? 0) }
   }
 
   /// Moves collections of this folder to the top level.
+  ///
+  /// - Complexity: O(n) for n collections.
   public mutating func remove(_ ids: [CollectionID]) {
     steps += ids.map { ChangeRequest.EditCollection(id: $0, parentID: 0, beforeID: 0) }
   }

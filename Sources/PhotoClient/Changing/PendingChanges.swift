@@ -17,6 +17,8 @@ public struct PendingChanges: ~Copyable, Sendable {
   init() {}
 
   /// The requests in the form of the contract, in their order.
+  ///
+  /// - Complexity: O(n) for n requests.
   public var requests: [ChangeRequest] {
     added.map { $0.withCollectionIDs { CollectionPlaceholder.contractID(of: $0) } }
   }
@@ -53,6 +55,8 @@ public struct PendingChanges: ~Copyable, Sendable {
   }
 
   /// Edits several assets alike.
+  ///
+  /// - Complexity: amortized O(1) beside the closure. The ids are not copied.
   public mutating func edit(_ ids: [AssetID], _ body: (inout AssetChangeRequest) throws -> Void) rethrows {
     var request = AssetChangeRequest(forIDs: ids)
     try body(&request)
@@ -60,9 +64,13 @@ public struct PendingChanges: ~Copyable, Sendable {
   }
 
   /// Moves assets to the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
+  ///
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func trashAssets(_ ids: [AssetID]) { added.append(ChangeRequest(trashAssets: ids)) }
 
   /// Restores assets from the trash. A photod without a trash answers ``PhotoLibraryError/methodMissing(_:)``.
+  ///
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func restoreAssets(_ ids: [AssetID]) { added.append(ChangeRequest(restoreAssets: ids)) }
 
   // MARK: - Collections
@@ -74,6 +82,7 @@ public struct PendingChanges: ~Copyable, Sendable {
   ///   - assets: its assets, in their order.
   ///   - folder: the folder of albums that gets it; nil for the top level.
   /// - Returns: the album for further requests of this transaction.
+  /// - Complexity: amortized O(1). The ids are not copied.
   public mutating func createAlbum(
     title: String, assets: [AssetID] = [], in folder: CollectionID? = nil
   ) -> CollectionPlaceholder {

@@ -17,6 +17,7 @@ extension PhotoLibrary {
   /// Fetches the assets of a collection. Without sort descriptors, they are in the order of the collection.
   ///
   /// - Parameter options: further conditions. Their `collection` is replaced.
+  /// - Complexity: as of ``fetchAssets(with:)``.
   public func fetchAssets(
     in collection: AssetCollection, with options: FetchOptions = FetchOptions()
   ) async throws -> FetchResult {
@@ -32,6 +33,7 @@ extension PhotoLibrary {
   ///   - options: further conditions. Hidden and trashed assets are included, unless the options say otherwise.
   /// - Throws: ``PhotoLibraryError/invalidPredicate(message:position:)`` if there are more ids than a predicate may have, or
   ///   the predicate of the options has a fault. The position is in that predicate.
+  /// - Complexity: O(k) for k ids.
   public func fetchAssets(
     withIDs ids: [AssetID], with options: FetchOptions = FetchOptions()
   ) async throws -> FetchResult {

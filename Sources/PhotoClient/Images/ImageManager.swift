@@ -108,6 +108,8 @@ public final class ImageManager: Sendable {
 
   /// Makes pictures before they are requested, while photod has nothing else to do. Adding an asset twice is the same as
   /// once. At most 50,000 pictures are in the set.
+  ///
+  /// - Complexity: O(n) for n ids, in the background. The set goes to photod without a wait.
   public func startCachingImages(
     for ids: [AssetID], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
   ) {
@@ -115,6 +117,8 @@ public final class ImageManager: Sendable {
   }
 
   /// Takes pictures out of the set. Pictures that are made already stay in photod's store.
+  ///
+  /// - Complexity: O(n) for n ids, in the background.
   public func stopCachingImages(
     for ids: [AssetID], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
   ) {

@@ -38,6 +38,8 @@ public struct PhotoDaemonManagement: Sendable {
   }
 
   /// The unreadable files and folders below the roots, by path, page by page.
+  ///
+  /// - Complexity: O(n) for n files, of which one page is in memory.
   public func unreadableFiles() -> LibraryReplies<[UnreadableFile]> {
     library.stream("ListUnreadable", in: Self.interface, VarlinkEmpty(), of: UnreadablePage.self) { $0.files }
   }
@@ -53,6 +55,8 @@ public struct PhotoDaemonManagement: Sendable {
   }
 
   /// The backups in the daemon's own folder, newest first.
+  ///
+  /// - Complexity: O(n) for n backups, of which each is opened.
   public func backups() async throws -> [BackupFile] {
     try await library.call("ListBackups", in: Self.interface, VarlinkEmpty(), returning: BackupListReply.self).backups
   }

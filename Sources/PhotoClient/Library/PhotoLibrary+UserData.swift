@@ -8,6 +8,7 @@ extension PhotoLibrary {
   ///
   /// - Parameter ids: these assets, also those without user data; by default all that have some. Ids without an asset
   ///   are left out.
+  /// - Complexity: O(n log n) for n ids.
   public func userData(of ids: [AssetID]? = nil) async throws -> [UserData] {
     guard let ids else { return try await pages(of: nil) }
     var found: [UserData] = []

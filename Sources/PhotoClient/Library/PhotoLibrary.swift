@@ -103,6 +103,8 @@ public final class PhotoLibrary: Sendable {
   /// The assets with these ids, in the order of the ids. Ids without an asset are left out.
   ///
   /// More than 1,000 ids take several calls, between which the library may change.
+  ///
+  /// - Complexity: O(n) for n ids, with a call for each 1,000.
   public func assets(_ ids: [AssetID]) async throws -> [Asset] {
     var assets: [AssetID: Asset] = [:]
     var rest = ids[...]
@@ -126,6 +128,7 @@ public final class PhotoLibrary: Sendable {
   /// file.
   ///
   /// - Parameter paths: absolute, in the form that `FilePath` of PhotoModel defines.
+  /// - Complexity: O(n) for n paths, with a call for each 1,000.
   public func findAssets(paths: [String]) async throws -> [AssetID?] {
     var found: [AssetID?] = []
     var rest = paths[...]
@@ -144,6 +147,7 @@ public final class PhotoLibrary: Sendable {
   /// The albums: smart albums, the user's own albums, and one for each folder.
   ///
   /// - Parameter assetID: restricts the result to albums that contain this asset.
+  /// - Complexity: O(n) for n albums.
   public func collections(
     kinds: [AssetCollection.Kind]? = nil, containing assetID: AssetID? = nil
   ) async throws -> [AssetCollection] {
@@ -170,6 +174,8 @@ public final class PhotoLibrary: Sendable {
   ///   - reloadOnly: reports only that the list changed, not how.
   ///   - unchanged: whether there is also an observation after commits that left the list as it was. An earlier photod
   ///     throws ``PhotoLibraryError/invalidParameter(_:)``.
+  /// - Complexity: the reply has the ids of the whole list at the start, and grows with the change later. The call
+  ///   sends `sinceIDs`.
   public func observe(
     _ options: FetchOptions = FetchOptions(), since: String? = nil, sinceDigest: String? = nil,
     sinceIDs: [AssetID]? = nil, objects: Bool = false, reloadOnly: Bool = false, unchanged: Bool = false
@@ -258,6 +264,7 @@ public final class PhotoLibrary: Sendable {
   ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
   ///   - undoGroup: calls with the same group are undone together, even if other clients change something between them.
   ///     Use a new group for each thing that a person does.
+  /// - Complexity: O(n) for n assets in the requests. Other writers wait for the transaction.
   @discardableResult
   public func performChanges(
     _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil, undoGroup: String? = nil
@@ -271,6 +278,7 @@ public final class PhotoLibrary: Sendable {
   /// The last changes since the daemon started, newest first. A change without a problem can be undone.
   ///
   /// - Parameter origin: only the changes with this origin, such as `client:my-gallery`.
+  /// - Complexity: O(n) for n changes. photod keeps at most 100.
   public func undoableChanges(origin: String? = nil) async throws -> [UndoableChange] {
     try await call(
       "FetchUndoableChanges", FetchUndoableChangesRequest(origin: origin), returning: UndoableChangesReply.self

@@ -170,6 +170,8 @@ public final class VarlinkService: Sendable {
   public var connectionCount: Int { state.withLock { $0.connections.count } }
 
   /// The open connections, oldest first. It takes two locks for each.
+  ///
+  /// - Complexity: O(n log n) for n connections.
   public var connections: [VarlinkConnection] {
     let connections = state.withLock { $0.connections.all }
     return connections.map(\.description).sorted { $0.peer.connection < $1.peer.connection }
@@ -177,6 +179,8 @@ public final class VarlinkService: Sendable {
 
   /// Like ``connections``, with ``VarlinkConnection/bytesInSocket``. These are read in one job on each event loop, with
   /// a system call for each connection.
+  ///
+  /// - Complexity: O(n log n) for n connections.
   public func connectionsWithSockets() async -> [VarlinkConnection] {
     let connections = state.withLock { $0.connections.all }
     let groups = Dictionary(grouping: connections) { ObjectIdentifier($0.messages.channel.eventLoop) }
