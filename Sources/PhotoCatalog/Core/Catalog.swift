@@ -110,6 +110,11 @@ package final class Catalog: Sendable {
   }
 
   static func makePool(_ path: String) throws -> DatabasePool {
+    try DatabasePool(path: path, configuration: configuration)
+  }
+
+  /// The settings of the connections to a catalog.
+  static var configuration: Configuration {
     var configuration = Configuration()
     configuration.label = "catalog"
     configuration.maximumReaderCount = 8
@@ -123,7 +128,7 @@ package final class Catalog: Sendable {
           """)
       try SQLFunctions.register(in: database)
     }
-    return try DatabasePool(path: path, configuration: configuration)
+    return configuration
   }
 
   /// The boot id if it is unknown. It can't be distinguished from another.

@@ -42,7 +42,10 @@ extension CatalogOpening {
     }
     try moveLogAside()
     let pool = try Catalog.makePool(files.catalog)
-    try Self.migrator(lastStep).migrate(pool)
+    // Each step is a transaction. In memory none of them waits for the disk, and the file gets the result at once.
+    let empty = try DatabaseQueue(configuration: Catalog.configuration)
+    try Self.migrator(lastStep).migrate(empty)
+    try empty.backup(to: pool)
     return pool
   }
 
