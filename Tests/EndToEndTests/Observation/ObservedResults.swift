@@ -1,4 +1,5 @@
 import ChangeDetails
+import Foundation
 import PhotoClient
 import PhotoModel
 import Synchronization
@@ -13,6 +14,12 @@ final class ObservedResults: Sendable {
     let reason: FetchResultChange.ReloadReason
     let countBefore: Int
     let countAfter: Int
+    /// The size of the details without the changed assets, in the form of the contract.
+    let byteCount: Int
+
+    /// photod sends the list if the details have more than 16 KiB and are longer than the list. Up to a half of them may
+    /// be about the changed assets, which the test does not know.
+    var isOfManyChanges: Bool { reason == .tooManyChanges && byteCount > 8 << 10 }
   }
 
   private struct State {
@@ -47,8 +54,11 @@ final class ObservedResults: Sendable {
         guard let details = change.details(for: results[index]) else { continue }
         try await expect(details, from: results[index], change)
         if let reason = details.reloadReason {
+          let (before, after) = (try await results[index].ids, try await details.after.ids)
+          let difference = FetchResultChangeDetails.full(from: before, to: after, touched: TouchedAssets())
           let reload = Reload(
-            result: index, reason: reason, countBefore: results[index].count, countAfter: details.after.count)
+            result: index, reason: reason, countBefore: before.count, countAfter: after.count,
+            byteCount: try JSONEncoder().encode(difference).count)
           state.withLock { $0.reloads.append(reload) }
         }
         results[index] = details.after
