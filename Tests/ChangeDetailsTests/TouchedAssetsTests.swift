@@ -55,4 +55,15 @@ import Testing
     touched.merge(TouchedAssets(fields: [1: .path, 2: .hidden], deleted: [3]))
     #expect(touched == TouchedAssets(fields: [1: [.content, .path], 2: .hidden], deleted: [3]))
   }
+
+  @Test func aSetOfIDsDoesNotDependOnTheOrderInWhichTheyCame() {
+    let ids: [AssetID] = [640, 576, 512]
+    #expect(IDSet(ids) == IDSet(ids.reversed()) && IDSet(ids) != IDSet(ids.dropLast()) && IDSet() != IDSet(ids))
+  }
+
+  @Test func aDeletedAssetThatALaterChangeTouchesIsBack() {
+    var touched = TouchedAssets(fields: [1: [], 2: []], deleted: [1, 2])
+    touched.merge(TouchedAssets(fields: [1: .content]))
+    #expect(touched == TouchedAssets(fields: [1: .content, 2: []], deleted: [2]))
+  }
 }

@@ -2,7 +2,7 @@ import PhotoModel
 
 /// The assets that one or more commits touched, with the kinds of fields that changed, and the assets that left the
 /// library. They are the set C of ``FetchResultChangeDetails/full(from:to:touched:)``.
-package struct TouchedAssets: Hashable, Sendable {
+package struct TouchedAssets: Equatable, Sendable {
   /// The touched fields by asset. An asset counts even if a later commit changed it back or deleted it.
   package var fields: [AssetID: ChangedFields]
   package var deleted: Set<AssetID>
@@ -10,7 +10,7 @@ package struct TouchedAssets: Hashable, Sendable {
   /// an entry of `fields` for each would take too much memory.
   package private(set) var groups: [Group] = []
 
-  package struct Group: Hashable, Sendable {
+  package struct Group: Equatable, Sendable {
     package let ids: IDSet
     package let fields: ChangedFields
   }
@@ -38,17 +38,18 @@ package struct TouchedAssets: Hashable, Sendable {
     if !ids.isEmpty { groups.append(Group(ids: ids, fields: fields)) }
   }
 
-  /// Adds the assets that a later commit touched.
+  /// Adds the assets that a later change touched. An asset that was deleted, and that this change did not delete, is
+  /// back.
   package mutating func merge(_ later: TouchedAssets) {
     fields.merge(later.fields) { $0.union($1) }
-    deleted.formUnion(later.deleted)
+    deleted = deleted.filter { later.fields[$0] == nil }.union(later.deleted)
     groups += later.groups
   }
 }
 
 /// A set of ids, stored as one bit for each number between its smallest and its largest id. photod assigns ids one
 /// after the other, so a million of them take 125 kB.
-package struct IDSet: Hashable, Sendable {
+package struct IDSet: Equatable, Sendable {
   /// The bits, 64 to a word. Ids before the first word or after the last are not in the set.
   private var words: [UInt64] = []
   /// The smallest id of the first word, divided by 64.
@@ -59,6 +60,16 @@ package struct IDSet: Hashable, Sendable {
   package init(_ ids: some Sequence<AssetID>) { for id in ids { insert(id) } }
 
   package var isEmpty: Bool { words.isEmpty }
+
+  /// Zeros at both ends are no difference. They depend on the order in which the ids came.
+  package static func == (one: IDSet, other: IDSet) -> Bool { one.significant == other.significant }
+
+  private var significant: (first: Int64, words: ArraySlice<UInt64>) {
+    guard let start = words.firstIndex(where: { $0 != 0 }), let end = words.lastIndex(where: { $0 != 0 }) else {
+      return (0, [])
+    }
+    return (first + Int64(start), words[start...end])
+  }
 
   @inline(__always)
   package func contains(_ id: AssetID) -> Bool {

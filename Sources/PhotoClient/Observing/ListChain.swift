@@ -93,7 +93,8 @@ struct ListChain: Sendable {
 extension TouchedAssets {
   /// The assets that a change touched, as far as its details show.
   ///
-  /// An asset that left the list may change while it is away, and come back. So assets that came or left count as touched.
+  /// An asset that left the list may change while it is away, and come back. So each field of an asset that came counts
+  /// as changed.
   init(_ details: FetchResultChangeDetails, from before: FetchResult, to after: FetchResult) {
     self.init()
     guard let before = before.snapshot.complete, let after = after.snapshot.complete else { return }
@@ -101,10 +102,10 @@ extension TouchedAssets {
     for range in details.changedAfter {
       for id in after[range.start..<range.start + range.count] { fields[id] = changed }
     }
-    for id in details.insertedIDs { fields[id] = fields[id] ?? [] }
     for range in details.removedBefore {
       for id in before[range.start..<range.start + range.count] { fields[id] = fields[id] ?? [] }
     }
+    for id in details.insertedIDs { fields[id] = .all }
     deleted = Set(details.deletedBefore.flatMap { before[$0.start..<$0.start + $0.count] })
   }
 }

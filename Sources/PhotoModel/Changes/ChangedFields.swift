@@ -26,6 +26,9 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
   /// Whether another asset has the same content. No field that clients see shows it, so it has no name.
   package static let duplicates = ChangedFields(rawValue: 1 << 15)
 
+  /// The fields that have names.
+  package static let all = ChangedFields(names.map(\.0))
+
   private static let names: [(ChangedFields, String)] = [
     (.content, "content"), (.metadata, "metadata"), (.favorite, "favorite"), (.hidden, "hidden"),
     (.trashed, "trashed"), (.keywords, "keywords"), (.path, "path"), (.availability, "availability"),
