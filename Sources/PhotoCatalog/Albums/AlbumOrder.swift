@@ -40,7 +40,7 @@ struct AlbumOrder {
     remove(ids)
     let after = before.flatMap { contains($0) ? $0 : nil } ?? Self.end
     var last = previous[after] ?? Self.end
-    for id in ids where id != Self.end && next[id] == nil {
+    for id in ids where id != Self.end && id != last && next[id] == nil {
       next[last] = id
       previous[id] = last
       last = id
