@@ -247,9 +247,9 @@ extension Catalog {
           guard let held = contents.entries[entry.id] else { return true }
           return held.data != entry.data || held.isInAlbum != entry.isInAlbum
         }.map(\.id)
-        let extra = Set(contents.entries.keys).subtracting(typed.map(\.id)).filter { id in
-          // The lines of assets that are gone for good stay until the next compaction.
-          (Result { try writer.missingAssets([id]).isEmpty }).isTrue
+        // The lines of assets that are gone for good stay until the next compaction.
+        let extra = try Set(contents.entries.keys).subtracting(typed.map(\.id)).filter {
+          try writer.missingAssets([$0]).isEmpty
         }
         let ids = (differing + extra).sorted()
         if let first = ids.first {
@@ -302,8 +302,4 @@ extension Catalog {
     guard try !notices().isEmpty else { return }
     try write { try $0.database.execute(sql: "DELETE FROM notice") }
   }
-}
-
-extension Result where Success == Bool {
-  fileprivate var isTrue: Bool { if case .success(true) = self { true } else { false } }
 }
