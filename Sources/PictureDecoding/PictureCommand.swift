@@ -40,13 +40,18 @@ struct PictureCommand {
     }
     let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw StartError(message: "\(output) can't be written: \(describe(errno))") }
-    defer { close(file) }
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBytes { write(file, $0.baseAddress! + done, $0.count - done) }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw StartError(message: "\(output) can't be written: \(describe(errno))") }
+      guard count >= 0 else { break }
       done += count
+    }
+    let writeError = done < bytes.count ? errno : 0
+    // Some file systems report a failed write only here.
+    let isClosed = close(file) == 0
+    guard writeError == 0, isClosed else {
+      throw StartError(message: "\(output) can't be written: \(describe(writeError == 0 ? errno : writeError))")
     }
     return 0
   }
@@ -83,14 +88,19 @@ struct PictureCommand {
       throw StartError(message: "the request can't be sent: \(describe(errno))")
     }
     var frames = ImageStream.assembler()
-    var (bytes, expected): ([UInt8], Int) = ([], -1)
+    var bytes: [UInt8] = []
+    /// The number of bytes that the decoder announced.
+    var expected: Int?
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     do {
       while bytes.count != expected {
         while let payload = try frames.next() {
           switch try ImageReply(payload) {
           case .begins(_, _, _, let byteCount, _): expected = Int(clamping: byteCount)
-          case .bytes(let part): bytes += part
+          case .bytes(let part):
+            bytes += part
+            // It reads files of any origin, so what it sends may be wrong, too.
+            guard bytes.count <= expected ?? 0 else { return ("the decoder sent more bytes than it announced", []) }
           case .failed(let failure, let message): return ("\(failure): \(message)", [])
           }
         }
