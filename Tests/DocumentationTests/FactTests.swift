@@ -157,14 +157,12 @@ struct FactTests {
     }
   }
 
-  @Test func methodsThatAreNotDoneYetAreNamed() throws {
+  @Test func eachMethodOfTheContractIsServed() throws {
     let interface = try Self.source("PhotoContract/org.photod.library.varlink")
     let service = try Self.source("PhotoServer/LibraryService.swift")
-    let article = try Self.joined(Articles.text("Protocol"))
-    let claim = article.firstMatch(of: /This version does not do ([^.]*)\./)
-    let named = Set(claim.map { $0.1.matches(of: /`(\w+)`/).map(\.1) } ?? [])
-    let missing = interface.matches(of: /(?m)^method (\w+)\(/).map(\.1).filter { !service.contains("case \"\($0)\":") }
-    #expect(named == Set(missing))
+    let methods = interface.matches(of: /(?m)^method (\w+)\(/).map(\.1)
+    #expect(methods.count > 10)
+    #expect(methods.filter { !service.contains("case \"\($0)\":") } == [])
   }
 
   /// The text as one line, because a paragraph's lines are broken anywhere.

@@ -97,7 +97,7 @@ import Testing
     for try await page in library.persistentChanges(since: token) {
       for change in page.changes {
         #expect(change.insertedAssets.isEmpty && change.deletedAssets.isEmpty, "\(change)")
-        #expect(fields.isSuperset(of: change.changedFields ?? []), "\(change)")
+        #expect(fields.isSuperset(of: try #require(change.changedFields)), "\(change)")
         updated.formUnion(change.updatedAssets)
       }
     }
