@@ -28,6 +28,7 @@ struct PictureStoreTests {
     _ = try await fixture.picture(41 - 1, .square(128), in: session, as: 100)
     fixture.clock.advance(100)
     for id in Int64(2)...30 { _ = try await fixture.picture(id, .square(128), in: session, as: 100 + id) }
+    try await fixture.waitUntilIdle()
     #expect(!isReadable(first))
   }
 
@@ -56,6 +57,7 @@ struct PictureStoreTests {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
+    try await fixture.waitUntilIdle()
     let path = try #require(slow.takeResults().first?.path)
     #expect(isReadable(path))
     #expect(fixture.engine.statistics().bytes <= 5000)
@@ -75,6 +77,7 @@ struct PictureStoreTests {
       _ = try await fixture.picture(id, in: session, as: id + 1)
       fixture.clock.advance(100)
     }
+    try await fixture.waitUntilIdle()
     let kept = Set(fixture.keptFiles.compactMap { Int($0.split(separator: "/")[1].prefix { $0 != "-" }) })
     #expect(kept.contains(1) && !kept.contains(2) && !kept.contains(3) && kept.contains(12))
   }
@@ -112,6 +115,7 @@ struct PictureStoreTests {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
+    try await fixture.waitUntilIdle()
     #expect(!held.isSubset(of: Set(fixture.keptFiles)))
   }
 
@@ -138,6 +142,9 @@ struct PictureStoreTests {
       #expect(fixture.maker.rendered.count == number + 2)
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == 1000)
     }
+    // Nothing told the store of the file that another program removed.
+    fixture.engine.store.scan()
+    fixture.engine.store.waitUntilIdle()
     #expect(fixture.engine.statistics().bytes == 1000)
   }
 
@@ -274,32 +281,52 @@ struct PictureStoreTests {
     #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "it is not remembered")
   }
 
-  @Test(arguments: 0..<20) func indexIsADictionary(_ seed: Int) {
+  @Test(arguments: 0..<20) func oldestFilesAreThoseOfASort(_ seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
-    var index = PictureIndex()
-    var model: [PictureKey: PictureIndex.Entry] = [:]
-    for step in 0..<6000 {
-      let key = PictureKey(
-        assetID: Int64.random(in: 0..<700, using: &random), revision: UInt64.random(in: 0..<2, using: &random),
-        variant: UInt64.random(in: 0..<3, using: &random))
-      if random.once(in: 3) {
-        #expect(index.remove(key) == model.removeValue(forKey: key))
-      } else {
-        let entry = PictureIndex.Entry(
-          key: key, lastUse: UInt32(step), byteCount: Int.random(in: 0..<5000, using: &random),
-          isPNG: random.once(in: 2))
-        index.set(entry)
-        model[key] = entry
+    var oldest = OldestFiles(64)
+    var all: [KeptFile] = []
+    for id in Int64(0)..<Int64.random(in: 1..<3000, using: &random) {
+      var status = stat()
+      status.st_mtim.tv_sec = .random(in: 0..<1000, using: &random)
+      let file = KeptFile(key: PictureKey(assetID: id, revision: 0, variant: 0), isPNG: false, status)
+      all.append(file)
+      if oldest.mayTake(file) { oldest.add(file) }
+    }
+    #expect(oldest.sorted.count <= 128)
+    #expect(oldest.sorted.prefix(64).map(\.lastUse) == all.map(\.lastUse).sorted().prefix(64).map { $0 })
+  }
+
+  @Test func sentPictureIsRememberedForSixtySecondsAndForgottenLater() {
+    var sent = RecentlySent()
+    func key(_ id: Int64) -> PictureKey { PictureKey(assetID: id, revision: 0, variant: 0) }
+    for now in UInt32(1000)..<1500 {
+      sent.note(key(Int64(now)), at: now)
+      for past in [0, 1, 30, 59, 60, 61, 100, 200] as [UInt32] where now - past >= 1000 {
+        #expect(sent.contains(key(Int64(now - past)), at: now) == (past <= 60), "\(past) s")
       }
-      #expect(index[key] == model[key])
     }
-    #expect(index.count == model.count && Set(index.all) == Set(model.values))
-    #expect(index.byteCount == model.values.reduce(0) { $0 + Int64($1.byteCount) })
-    for id in Int64(0)..<700 {
-      #expect(Set(index.entries(of: id)) == Set(model.values.filter { $0.key.assetID == id }))
-    }
-    let oldest = index.oldest(64) { !$0.isPNG }
-    #expect(oldest.map(\.lastUse) == model.values.filter { !$0.isPNG }.map(\.lastUse).sorted().prefix(64).map { $0 })
+    sent.note(key(1), at: 1500)
+    sent.dropExpired(at: 1561)
+    #expect(!sent.contains(key(1), at: 1561))
+    sent.dropExpired(at: 1700)
+    #expect(sent.isEmpty)
+  }
+
+  /// All orders that come meanwhile are carried out with one reading of each folder.
+  @Test func manyPhotosLoseTheirPicturesAtOnce() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...300)
+    let session = try fixture.session()
+    for id in Int64(1)...300 { try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)]) }
+    _ = try await fixture.results(of: session, finals: 300)
+    fixture.clock.advance(61)
+    for id in Int64(1)...100 { fixture.assets.remove(id) }
+    for id in Int64(101)...200 { fixture.assets.change(id) { $0.revision = "r2" } }
+    for id in Int64(1)...100 { fixture.engine.assetsWereRemoved([id]) }
+    fixture.engine.assetsChanged(Array(101...300))
+    try await fixture.waitUntilIdle()
+    let kept = fixture.keptFiles.compactMap { Int($0.split(separator: "/")[1].prefix { $0 != "-" }) }
+    #expect(Set(kept) == Set(201...300) && fixture.engine.statistics().bytes == 100_000)
   }
 
   @Test func namesAreRead() throws {
@@ -315,10 +342,6 @@ struct PictureStoreTests {
     for name in ["", "1-2.jpg", "1-2-3.gif", "-1-2-3.jpg", "01-2-3.jpg", "1-02-3.jpg", "1-2-3-4.jpg", "1-2-G.jpg"] {
       #expect(PictureKey.parse(name) == nil, "\(name)")
     }
-  }
-
-  @Test func entryIsSmall() {
-    #expect(MemoryLayout<PictureIndex.Entry>.stride == 32)
   }
 }
 

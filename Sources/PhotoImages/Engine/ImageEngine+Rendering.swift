@@ -130,10 +130,14 @@ extension ImageEngine {
       configuration.logger.error("an asset could not be read", metadata: ["error": "\(error)"])
       return outcome
     }
-    guard revision != plan.asset.revision, revision == nil || !isSecondTry else { return outcome }
-    if case .kept(let found, _, _, _) = outcome { store.unpin(found.key, wasSent: false) }
-    guard revision == nil else { return nil }
-    // The notice of the deletion may have come before the picture was kept.
+    guard revision != plan.asset.revision else { return outcome }
+    let isKept = revision != nil && isSecondTry
+    if case .kept(let found, _, _, _) = outcome, !isKept { store.unpin(found.key, wasSent: false) }
+    // The notice of the change may have come before the picture was kept.
+    guard revision == nil else {
+      store.removeStale(assetIDs: [plan.asset.id])
+      return isKept ? outcome : nil
+    }
     store.remove(assetIDs: [plan.asset.id])
     return .failure(.noSuchAsset, "the asset \(plan.asset.id) was deleted")
   }

@@ -76,7 +76,7 @@ extension ImageEngine {
   // MARK: - Results
 
   func takeResults(_ number: Int) -> [PictureResult] {
-    let end = configuration.clock.seconds() + PictureStore.sentTime
+    let end = configuration.clock.seconds() + RecentlySent.time
     let taken = shared.withLock { state -> [SessionState.WaitingResult] in
       guard var session = state.sessions.removeValue(forKey: number) else { return [] }
       defer { state.sessions[number] = session }
@@ -88,7 +88,7 @@ extension ImageEngine {
           session.images[imageID] = SessionState.StoredImage(found: found, end: end)
         }
       }
-      session.images = session.images.filter { $0.value.end + PictureStore.sentTime >= end }
+      session.images = session.images.filter { $0.value.end + RecentlySent.time >= end }
       return taken
     }
     for result in taken {

@@ -94,6 +94,15 @@ package final class ImageEngine: Sendable {
       directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
       logger: configuration.logger,
       isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
+      revision: { [logger = configuration.logger] assetID in
+        do {
+          return try assets.imageAsset(assetID).map { PictureHash.revision($0.revision) }
+        } catch {
+          // The pictures of the old revision are never shown. They are evicted some time.
+          logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
+          return nil
+        }
+      },
     sharedThumbnails = configuration.sharedThumbnails.map { [store, renderingThreads] thumbnails in
       SharedThumbnails(
         thumbnails, recordsDirectory: "\(configuration.cacheDirectory)/shared",
@@ -215,17 +224,7 @@ package final class ImageEngine: Sendable {
   }
 
   /// Removes the kept pictures of other revisions, in the background. An asset that only moved keeps its pictures.
-  package func assetsChanged(_ ids: [Int64]) {
-    store.removeStale(assetIDs: ids) { [assets, logger = configuration.logger] id in
-      do {
-        return try assets.imageAsset(id).map { PictureHash.revision($0.revision) }
-      } catch {
-        // The pictures of the old revision are never shown. They are evicted some time.
-        logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
-        return nil
-      }
-    }
-  }
+  package func assetsChanged(_ ids: [Int64]) { store.removeStale(assetIDs: ids) }
 
   /// Whether ``filesChanged(_:)`` has anything to do.
   package var followsFiles: Bool { sharedThumbnails?.followsLibrary ?? false }

@@ -38,6 +38,12 @@ struct PictureKey: Hashable, Sendable {
 
   private static let originalSize: UInt64 = 5
 
+  /// Whether PNG was asked for.
+  var asksForPNG: Bool { variant >> 12 & 1 != 0 }
+
+  /// The index of the folder.
+  var folder: Int { Self.folderIndex(of: assetID) }
+
   /// The index of the asset's file.
   var file: Int { Int(variant & 0xFF) }
 

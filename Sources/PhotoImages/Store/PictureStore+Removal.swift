@@ -1,0 +1,207 @@
+import Dispatch
+import Glibc
+import Logging
+
+// The size of the store, and the removal of pictures.
+extension PictureStore {
+  /// How many pictures are chosen for one eviction.
+  private static let mostEvicted = 4096
+  /// How often a folder that changes meanwhile is read.
+  private static let mostReadings = 3
+
+  // MARK: - The size
+
+  /// Reads the folders in the background.
+  func scan() {
+    queue.async { [self] in
+      for name in FileReading.names(in: "\(files.directory)/temporary") where !name.hasPrefix(token + "-") {
+        unlink("\(files.directory)/temporary/\(name)")
+      }
+      for folder in 0..<KeptFiles.folderCount { measure(folder) }
+      tidy()
+      logger.debug("kept pictures were read", metadata: ["bytes": "\(byteCount)"])
+    }
+  }
+
+  /// Counts the bytes of a folder.
+  /// - Returns: its pictures.
+  @discardableResult
+  private func measure(_ folder: Int) -> [KeptFile] {
+    var found: [KeptFile] = []
+    for _ in 0..<Self.mostReadings {
+      let changeCount = state.withLock { $0.changeCounts[folder] }
+      found = files.files(in: folder)
+      let byteCount = found.reduce(0) { $0 + Int64($1.byteCount) }
+      let isSame = state.withLock { state in
+        guard state.changeCounts[folder] == changeCount else { return false }
+        state.byteCounts[folder] = byteCount
+        return true
+      }
+      if isSame { break }
+    }
+    return found
+  }
+
+  /// Counts the bytes of a folder again, in the background.
+  func measureLater(_ folder: Int) { queue.async { self.measure(folder) } }
+
+  /// Changes the size of the store. If there are too many bytes, pictures are evicted in the background.
+  func setMaximumBytes(_ maximumBytes: Int64) {
+    state.withLock { state in
+      state.maximumBytes = maximumBytes
+      state.evictionPause = 0
+    }
+    queue.async { self.tidy() }
+  }
+
+  // MARK: - Eviction
+
+  /// Whether the caller must order an eviction.
+  func takeEviction(_ state: inout State) -> Bool {
+    guard state.byteCount > state.maximumBytes, !state.isEvictionScheduled, clock.seconds() >= state.evictionPause
+    else { return false }
+    state.isEvictionScheduled = true
+    return true
+  }
+
+  /// Removes the files whose time is over, and evicts pictures if there are too many bytes. It takes as long as the disk
+  /// needs to read the folders.
+  func tidy() {
+    let now = clock.seconds()
+    let maximum = state.withLock { state -> Int64? in
+      state.sent.dropExpired(at: now)
+      for (key, isPNG) in state.pendingRemovals where state.pins[key] == nil && !state.sent.contains(key, at: now) {
+        state.pendingRemovals[key] = nil
+        remove(key, isPNG: isPNG, &state)
+      }
+      return state.byteCount > state.maximumBytes && now >= state.evictionPause ? state.maximumBytes : nil
+    }
+    if let maximum { evict(downTo: maximum - maximum / 64) }
+    state.withLock { state in
+      state.isEvictionScheduled = false
+      if !state.pendingRemovals.isEmpty || !state.sent.isEmpty || state.byteCount > state.maximumBytes {
+        scheduleTidy(&state)
+      }
+    }
+  }
+
+  func scheduleTidy(_ state: inout State) {
+    guard !state.isTidyScheduled else { return }
+    state.isTidyScheduled = true
+    queue.asyncAfter(deadline: .now() + .seconds(Int(RecentlySent.time) / 6)) { [weak self] in
+      self?.state.withLock { $0.isTidyScheduled = false }
+      self?.tidy()
+    }
+  }
+
+  /// Evicts pictures until so many bytes have room. It blocks while the folders are read.
+  /// - Returns: false if there is no room, because all other pictures are held, or were sent a moment ago.
+  func makeRoom(for byteCount: Int64) -> Bool {
+    func hasRoom() -> Bool { state.withLock { $0.byteCount + byteCount <= $0.maximumBytes } }
+    guard !hasRoom() else { return true }
+    queue.sync {
+      let maximum = state.withLock { $0.maximumBytes }
+      // Room for one picture only would be a search of the disk for each.
+      evict(downTo: maximum - maximum / 64 - byteCount)
+    }
+    return hasRoom()
+  }
+
+  /// - Parameter limit: the bytes that may stay.
+  private func evict(downTo limit: Int64) {
+    while true {
+      var oldest = OldestFiles(Self.mostEvicted)
+      for folder in 0..<KeptFiles.folderCount {
+        for file in measure(folder) where oldest.mayTake(file) && state.withLock({ mayEvict(file.key, $0) }) {
+          oldest.add(file)
+        }
+      }
+      var count = 0
+      for file in oldest.sorted {
+        let isEnough = state.withLock { state in
+          guard state.byteCount > limit else { return true }
+          guard mayEvict(file.key, state) else { return false }
+          count += 1
+          remove(file.key, isPNG: file.isPNG, &state)
+          return false
+        }
+        if isEnough { return }
+      }
+      guard count > 0 else {
+        return state.withLock { $0.evictionPause = clock.seconds() + RecentlySent.time }
+      }
+    }
+  }
+
+  private func mayEvict(_ key: PictureKey, _ state: State) -> Bool {
+    state.pins[key] == nil && !state.sent.contains(key, at: clock.seconds()) && !isHeld(key.assetID)
+      && state.pendingRemovals[key] == nil
+  }
+
+  // MARK: - Removing
+
+  /// Removes the pictures of these assets, in the background.
+  func remove(assetIDs: [Int64]) { removeLater { $0.deleted.formUnion(assetIDs) } }
+
+  /// Removes the pictures of other revisions, in the background.
+  func removeStale(assetIDs: [Int64]) { removeLater { $0.changed.formUnion(assetIDs) } }
+
+  private func removeLater(_ add: @Sendable (inout State) -> Void) {
+    state.withLock { add(&$0) }
+    queue.async { self.removeOrdered() }
+  }
+
+  /// All that was ordered until now is removed with one reading of each folder.
+  private func removeOrdered() {
+    let (deleted, changed) = state.withLock { state in
+      defer { (state.deleted, state.changed) = ([], []) }
+      return (state.deleted, state.changed)
+    }
+    var current: [Int64: UInt64?] = [:]
+    for folder in Set(deleted.union(changed).map { PictureKey.folderIndex(of: $0) }) {
+      for file in files.files(in: folder, of: { deleted.contains($0) || changed.contains($0) }) {
+        let key = file.key
+        if !deleted.contains(key.assetID) {
+          let revision = current[key.assetID] ?? revision(key.assetID)
+          current[key.assetID] = revision
+          // If the revision is not known, the asset was deleted, or the catalog can't be read.
+          guard let revision, revision != key.revision else { continue }
+        }
+        state.withLock { drop(key, isPNG: file.isPNG, &$0) }
+      }
+    }
+  }
+
+  /// Removes all pictures, except those that were sent in the last 60 s. They go when that time is over.
+  func clear() {
+    queue.sync {
+      for folder in 0..<KeptFiles.folderCount {
+        for file in measure(folder) { state.withLock { drop(file.key, isPNG: file.isPNG, &$0) } }
+      }
+    }
+  }
+
+  /// Removes the files of pictures that stay only because their path was sent a moment ago. photod ends, so that
+  /// promise ends too. Without this, the next photod would keep the pictures of deleted assets.
+  func finishRemovals() {
+    state.withLock { state in
+      for (key, isPNG) in state.pendingRemovals { remove(key, isPNG: isPNG, &state) }
+      state.pendingRemovals = [:]
+    }
+  }
+
+  /// Removes a picture now, or later if its path must stay readable.
+  private func drop(_ key: PictureKey, isPNG: Bool, _ state: inout State) {
+    guard state.pins[key] != nil || state.sent.contains(key, at: clock.seconds()) else {
+      return remove(key, isPNG: isPNG, &state)
+    }
+    state.pendingRemovals[key] = isPNG
+    scheduleTidy(&state)
+  }
+
+  private func remove(_ key: PictureKey, isPNG: Bool, _ state: inout State) {
+    guard let file = files.file(of: key, isPNG: isPNG), unlink(files.path(of: key, isPNG: isPNG)) == 0 else { return }
+    state.byteCounts[key.folder] -= Int64(file.byteCount)
+    state.changeCounts[key.folder] &+= 1
+  }
+}
