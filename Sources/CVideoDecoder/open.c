@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <libavutil/avstring.h>
+#include <libavutil/dovi_meta.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
@@ -174,6 +175,30 @@ static enum videodecoder_result open_container(struct videodecoder *video) {
   return VIDEODECODER_DONE;
 }
 
+/// The container's description of Dolby Vision. NULL if there is none.
+static const AVDOVIDecoderConfigurationRecord *dolby_vision(const AVStream *stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+  const AVPacketSideData *data = av_packet_side_data_get(
+      stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DOVI_CONF);
+  return data ? (const AVDOVIDecoderConfigurationRecord *)data->data : NULL;
+#else
+  return (const AVDOVIDecoderConfigurationRecord *)av_stream_get_side_data(stream, AV_PKT_DATA_DOVI_CONF, NULL);
+#endif
+}
+
+/// Refuses a video whose frames only a player with Dolby Vision can show. Its colours are IPT with PQ, which libswscale
+/// would take for YCbCr and show green and violet. Profile 5 always has them, and profile 10 (AV1) if its frames are
+/// compatible with nothing. The frames of the other profiles are SDR, PQ or HLG.
+static enum videodecoder_result check_colors(const AVStream *stream) {
+  const AVDOVIDecoderConfigurationRecord *record = dolby_vision(stream);
+  if (!record) return VIDEODECODER_DONE;
+  int is_incompatible =
+      record->dv_profile == 5 || (record->dv_profile == 10 && record->dv_bl_signal_compatibility_id == 0);
+  if (!is_incompatible) return VIDEODECODER_DONE;
+  return videodecoder_fail(
+      VIDEODECODER_UNSUPPORTED, "the colours of Dolby Vision profile %d are not supported", record->dv_profile);
+}
+
 static enum videodecoder_result open_stream(struct videodecoder *video) {
   int has_sound = 0, has_cover = 0;
   video->stream = choose_stream(video->format, &has_sound, &has_cover);
@@ -191,6 +216,7 @@ static enum videodecoder_result open_stream(struct videodecoder *video) {
   }
   AVCodecParameters *parameters = video->stream->codecpar;
   enum videodecoder_result result = videodecoder_check_size(video, parameters->width, parameters->height);
+  if (result == VIDEODECODER_DONE) result = check_colors(video->stream);
   if (result != VIDEODECODER_DONE) return result;
   const AVCodec *decoder = avcodec_find_decoder(parameters->codec_id);
   if (!decoder || decoder->capabilities & AV_CODEC_CAP_HARDWARE) {

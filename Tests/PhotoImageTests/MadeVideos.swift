@@ -1,5 +1,6 @@
 import Foundation
 import TestTools
+import Testing
 
 /// Videos that the program ffmpeg makes for a test.
 enum MadeVideos {
@@ -30,6 +31,29 @@ enum MadeVideos {
 
   /// The value of red, green and blue in this frame of ``steps(_:_:)``.
   static func level(_ frame: Int) -> Int { Int((Double(20 + 4 * frame - 16) * 255 / 219).rounded()) }
+
+  /// Puts a description of Dolby Vision into the entry of an MP4's only video (hvc1), whose index is behind the frames.
+  ///
+  /// - Parameters:
+  ///   - box: `dvcC`, or `dvvC` for profiles above 7.
+  ///   - compatibility: 0 means that only a player with Dolby Vision can show the frames.
+  static func addDolbyVision(to path: String, box: String, profile: Int, compatibility: Int) throws {
+    var file = try Data(contentsOf: URL(fileURLWithPath: path))
+    let flags = profile << 9 | 6 << 3 | 0b101
+    let content =
+      [1, 0, UInt8(flags >> 8), UInt8(flags & 0xFF), UInt8(compatibility << 4)] + [UInt8](repeating: 0, count: 19)
+    let inserted: [UInt8] = [0, 0, 0, UInt8(8 + content.count)] + Array(box.utf8) + content
+    // The boxes that contain the new one, from the outermost on.
+    for name in ["moov", "trak", "mdia", "minf", "stbl", "stsd", "hvc1"] {
+      let found = try #require(file.range(of: Data(name.utf8), options: .backwards), "\(name)")
+      let size = file[found.lowerBound - 4..<found.lowerBound].reduce(0) { $0 << 8 | Int($1) } + inserted.count
+      let bytes = (0..<4).map { UInt8(size >> (24 - 8 * $0) & 0xFF) }
+      file.replaceSubrange(found.lowerBound - 4..<found.lowerBound, with: bytes)
+    }
+    let place = try #require(file.range(of: Data("hvcC".utf8), options: .backwards)).lowerBound - 4
+    file.insert(contentsOf: inserted, at: place)
+    try file.write(to: URL(fileURLWithPath: path))
+  }
 
   /// A film of one colour, encoded without a loss.
   ///

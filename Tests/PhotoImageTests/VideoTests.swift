@@ -179,6 +179,22 @@ import Testing
     #expect(bright.allSatisfy { $0 > 245 && abs($0 - bright[0]) <= 1 }, "\(bright)")
   }
 
+  /// The frames of profile 5 would be green and violet. A frame of profile 8 is HLG, and is shown as such.
+  @Test(arguments: [("dvcC", 5, 0), ("dvvC", 5, 0), ("dvvC", 10, 0), ("dvvC", 8, 4)])
+  func colorsOfDolbyVisionAloneAreUnsupported(_ box: String, _ profile: Int, _ compatibility: Int) throws {
+    try MadeVideos.color(
+      path("dolby.mp4"), luma: 502, blue: 512, red: 512, bits: 10, "-c:v", "libx265", "-x265-params",
+      "log-level=none:lossless=1:colorprim=bt2020:colormatrix=bt2020nc:transfer=arib-std-b67", "-tag:v", "hvc1")
+    let plain = try color("dolby.mp4")
+    try MadeVideos.addDolbyVision(to: path("dolby.mp4"), box: box, profile: profile, compatibility: compatibility)
+    guard profile != 8 else { return expect(try color("dolby.mp4"), plain, within: 0) }
+    guard case .failed(.unsupported, let reason) = try process.picture(path("dolby.mp4"), .test()) else {
+      Issue.record("a picture with wrong colours was made")
+      return
+    }
+    #expect(reason == "the colours of Dolby Vision profile \(profile) are not supported")
+  }
+
   // MARK: - Files that are not whole, or no videos
 
   @Test(arguments: ["a.mp4", "a.mkv", "a.ts"]) func framesOfACutVideoAreShown(_ name: String) throws {
