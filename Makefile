@@ -35,7 +35,7 @@ all: build
 
 help:
 	echo 'make deps                 install what the build needs (Debian packages)'
-	echo 'make build                build photod, photoctl, photod-watch, photod-extract, photod-image and photod-video'
+	echo 'make build                build photod, photoctl, photod-watch, photod-extract, photod-image, photod-preview and photod-video'
 	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and print how to query it'
 	echo 'make stop                 end that daemon'
 	echo 'make demo                 make 200 sample photos, change some of them, and show the events'
@@ -109,13 +109,13 @@ docs: deps
 install:
 	for path in '$(PREFIX)' '$(UNITDIR)'; do case $$path in /*) ;; *) \
 	  echo "make install: '$$path' is no absolute path. Begin PREFIX and UNITDIR with / or ~/ ." >&2; exit 1;; esac; done
-	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod-image' -a -x '$(RELEASE)/photod-video' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
+	test -x '$(RELEASE)/photod-watch' -a -x '$(RELEASE)/photod-extract' -a -x '$(RELEASE)/photod-image' -a -x '$(RELEASE)/photod-preview' -a -x '$(RELEASE)/photod-video' -a -x '$(RELEASE)/photod' -a -x '$(RELEASE)/photoctl' || $(MAKE) build
 	test -n '$(DESTDIR)' || { folders=$$(Scripts/missing-folders '$(PREFIX)/bin' '$(PREFIX)/libexec/photod' '$(UNITDIR)' \
 	  '$(BASHDIR)' '$(ZSHDIR)' '$(FISHDIR)' '$(MANDIR)' '$(DOCDIR)/examples') && install -d '$(DOCDIR)' \
 	  && printf '%s\n' "$$folders" >>'$(DOCDIR)/folders'; }
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/libexec/photod' '$(DESTDIR)$(UNITDIR)' '$(DOCDIR)'
 	install $(STRIP) -m 755 '$(RELEASE)/photod' '$(RELEASE)/photoctl' '$(DESTDIR)$(PREFIX)/bin'
-	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(RELEASE)/photod-image' '$(RELEASE)/photod-video' '$(DESTDIR)$(PREFIX)/libexec/photod'
+	install $(STRIP) -m 755 '$(RELEASE)/photod-watch' '$(RELEASE)/photod-extract' '$(RELEASE)/photod-image' '$(RELEASE)/photod-preview' '$(RELEASE)/photod-video' '$(DESTDIR)$(PREFIX)/libexec/photod'
 	install -m 644 systemd/photod.socket '$(DESTDIR)$(UNITDIR)'
 	sed 's|^ExecStart=.*|ExecStart=$(PREFIX)/bin/photod|' systemd/photod.service >'$(DESTDIR)$(UNITDIR)/photod.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/photod.service'

@@ -14,6 +14,7 @@ let package = Package(
     .executable(name: "photod-watch", targets: ["photod-watch"]),
     .executable(name: "photod-extract", targets: ["photod-extract"]),
     .executable(name: "photod-image", targets: ["photod-image"]),
+    .executable(name: "photod-preview", targets: ["photod-preview"]),
     .executable(name: "photod-video", targets: ["photod-video"]),
   ],
   dependencies: [
@@ -155,9 +156,13 @@ let package = Package(
       ]),
     .target(
       name: "PictureDecoding", dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "WatchRecords"]),
+    .target(name: "EmbeddedPictures", dependencies: ["CSandbox", "ImageRecords", "PictureDecoding"]),
     .executableTarget(
-      name: "photod-image", dependencies: ["CImageDecoders", "CSandbox", "ImageRecords", "PictureDecoding"],
+      name: "photod-image",
+      dependencies: ["CImageDecoders", "CSandbox", "EmbeddedPictures", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
+    .executableTarget(
+      name: "photod-preview", dependencies: ["CJPEG", "EmbeddedPictures", "ImageRecords", "PictureDecoding"]),
     .executableTarget(
       name: "photod-video", dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
@@ -186,10 +191,9 @@ let package = Package(
     .systemLibrary(
       name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev", "libswscale-dev"])]),
     .target(
-      name: "CVideoDecoder", dependencies: ["CFFmpeg"],
-      linkerSettings: [
-        .linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("swscale"), .linkedLibrary("jpeg"),
-      ]),
+      name: "CVideoDecoder", dependencies: ["CFFmpeg", "CJPEG"],
+      linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil"), .linkedLibrary("swscale")]),
+    .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("m")]),
 
     // Tests
     .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),

@@ -1,107 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "internal.h"
 
-// It must come before jpeglib.h, which needs FILE.
-#include <stdio.h>
-
-#include <jpeglib.h>
-
-// It needs jpeglib.h.
-#include <jerror.h>
-#include <setjmp.h>
+#include <jpegcodec.h>
 #include <stdlib.h>
 #include <string.h>
 
-// FFmpeg's own encoder of JPEG has the tables of MPEG-1 and another scale of quality. libjpeg gives pictures like those of
-// photod-image, and is small.
-
-/// `place` is where an encoding continues after it failed.
-struct jpeg_failure {
-  struct jpeg_error_mgr manager;
-  jmp_buf place;
-};
-
-static void fail_of_jpeg(j_common_ptr jpeg) { longjmp(((struct jpeg_failure *)jpeg->err)->place, 1); }
-
-static void ignore_message(j_common_ptr jpeg) { (void)jpeg; }
-
-/// The encoded bytes. `bytes` always points to the present block, so it can be freed after a failure. With the destination
-/// of libjpeg, the caller's pointer may point to a block that was freed when the bytes grew.
-struct jpeg_bytes {
-  struct jpeg_destination_mgr manager;
-  uint8_t *bytes;
-  size_t capacity;
-};
-
-static void grow_bytes(j_compress_ptr jpeg, size_t used, size_t capacity) {
-  struct jpeg_bytes *target = (struct jpeg_bytes *)jpeg->dest;
-  uint8_t *bytes = realloc(target->bytes, capacity);
-  if (!bytes) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
-  target->bytes = bytes;
-  target->capacity = capacity;
-  target->manager.next_output_byte = bytes + used;
-  target->manager.free_in_buffer = capacity - used;
-}
-
-static void begin_bytes(j_compress_ptr jpeg) { grow_bytes(jpeg, 0, 64 << 10); }
-
-/// libjpeg calls it when the whole block is used. Then the two fields of the manager are not set.
-static boolean double_bytes(j_compress_ptr jpeg) {
-  size_t capacity = ((struct jpeg_bytes *)jpeg->dest)->capacity;
-  grow_bytes(jpeg, capacity, 2 * capacity);
-  return TRUE;
-}
-
-static void end_bytes(j_compress_ptr jpeg) { (void)jpeg; }
-
-/// Returns 0 if it fails. Then `jpeg->err` has the reason. All that changes here belongs to the caller, because local
-/// variables are undefined after a longjmp(3).
-static int write_jpeg(
-    const uint8_t *pixels, int width, int height, int quality, struct jpeg_bytes *target,
-    struct jpeg_compress_struct *jpeg) {
-  if (setjmp(((struct jpeg_failure *)jpeg->err)->place)) return 0;
-  jpeg_create_compress(jpeg);
-  jpeg->dest = &target->manager;
-  jpeg->image_width = (JDIMENSION)width;
-  jpeg->image_height = (JDIMENSION)height;
-  jpeg->input_components = 3;
-  jpeg->in_color_space = JCS_RGB;
-  jpeg_set_defaults(jpeg);
-  jpeg_set_quality(jpeg, quality, TRUE);
-  jpeg_start_compress(jpeg, TRUE);
-  while (jpeg->next_scanline < jpeg->image_height) {
-    JSAMPROW row = (JSAMPROW)pixels + (size_t)jpeg->next_scanline * (size_t)width * 3;
-    jpeg_write_scanlines(jpeg, &row, 1);
-  }
-  jpeg_finish_compress(jpeg);
-  return 1;
-}
-
+/// FFmpeg's own encoder of JPEG has the tables of MPEG-1 and another scale of quality. libjpeg gives pictures like those of
+/// photod-image, and is small.
 static enum videodecoder_result encode_jpeg(
     const uint8_t *pixels, int width, int height, int quality, uint8_t **bytes, size_t *count) {
-  struct jpeg_compress_struct jpeg = {0};
-  struct jpeg_failure failure;
-  struct jpeg_bytes target = {
-      .manager = {.init_destination = begin_bytes, .empty_output_buffer = double_bytes, .term_destination = end_bytes}};
-  jpeg.err = jpeg_std_error(&failure.manager);
-  failure.manager.error_exit = fail_of_jpeg;
-  failure.manager.output_message = ignore_message;
-  enum videodecoder_result result = VIDEODECODER_DONE;
-  if (write_jpeg(pixels, width, height, quality, &target, &jpeg)) {
-    *bytes = target.bytes;
-    *count = target.capacity - target.manager.free_in_buffer;
-  } else {
-    free(target.bytes);
-    if (failure.manager.msg_code == JERR_OUT_OF_MEMORY) {
-      result = videodecoder_fail_of(VIDEODECODER_NO_MEMORY, AVERROR(ENOMEM), "");
-    } else {
-      char text[JMSG_LENGTH_MAX] = "";
-      failure.manager.format_message((j_common_ptr)&jpeg, text);
-      result = videodecoder_fail(VIDEODECODER_DAMAGED, "the picture can't be encoded (libjpeg: %s)", text);
-    }
+  switch (jpegcodec_encode(pixels, width, height, quality, bytes, count)) {
+  case JPEGCODEC_DONE: return VIDEODECODER_DONE;
+  case JPEGCODEC_NO_MEMORY: return videodecoder_fail(VIDEODECODER_NO_MEMORY, "%s", jpegcodec_message());
+  default: return videodecoder_fail(VIDEODECODER_DAMAGED, "%s", jpegcodec_message());
   }
-  jpeg_destroy_compress(&jpeg);
-  return result;
 }
 
 static enum videodecoder_result encode_png(

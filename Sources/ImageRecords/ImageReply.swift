@@ -15,7 +15,7 @@ package enum PictureFailure: UInt8, Hashable, Sendable {
   case outOfMemory = 5
 }
 
-/// A message of photod-image or photod-video to photod. photod treats it as hostile, because a damaged file may have taken over the
+/// A message of a decoder to photod. photod treats it as hostile, because a damaged file may have taken over the
 /// process. `begins` and then `bytes` until the promised count answer a request, or one `failed`.
 package enum ImageReply: Hashable, Sendable {
   /// A picture follows.

@@ -2,7 +2,7 @@
 
 import WatchRecords
 
-/// The bytes on the socket pair between photod and photod-image or photod-video.
+/// The bytes on the socket pair between photod and a decoder.
 ///
 /// Each side begins with the greeting. Frames follow, as in `WatchStream`: a u32 length (little-endian) and that many
 /// bytes. A frame from photod is one ``PictureRequest``, and a frame to photod is one ``ImageReply``. photod sends the

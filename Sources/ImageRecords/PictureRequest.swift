@@ -36,7 +36,7 @@ package enum PictureFormat: UInt8, Hashable, Sendable {
   case png = 2
 }
 
-/// A message of photod to photod-image or photod-video: one picture of a file. A descriptor that is open for reading comes with its
+/// A message of photod to a decoder: one picture of a file. A descriptor that is open for reading comes with its
 /// bytes, and the offset of that descriptor is not moved.
 package struct PictureRequest: Hashable, Sendable {
   /// The name of the file, without its folder.

@@ -11,6 +11,7 @@ package struct HelperProgram: Sendable {
   package static let watch = HelperProgram(name: "photod-watch", variable: "PHOTOD_WATCH")
   package static let extract = HelperProgram(name: "photod-extract", variable: "PHOTOD_EXTRACT")
   package static let image = HelperProgram(name: "photod-image", variable: "PHOTOD_IMAGE")
+  package static let preview = HelperProgram(name: "photod-preview", variable: "PHOTOD_PREVIEW")
   package static let video = HelperProgram(name: "photod-video", variable: "PHOTOD_VIDEO")
 
   /// The path in the environment variable, else the program beside our own executable, else

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CImageDecoders
+import EmbeddedPictures
 import ImageRecords
 import PictureDecoding
 
 /// Makes the picture of a request.
 struct PictureMaker {
-  /// The beginning of a JPEG has its thumbnail, and nearly always its size.
-  private static let headBytes = 256 << 10
   /// A progressive JPEG is kept in memory as a whole while it is decoded.
   private static let mostProgressivePixels = 100_000_000
 
@@ -15,7 +14,8 @@ struct PictureMaker {
   let descriptor: Int32
 
   func make() throws(PictureError) -> MadePicture {
-    let head = try LoadedFile(descriptor: descriptor, most: request.kind == .embedded ? Self.headBytes : nil)
+    let head = try LoadedFile(
+      descriptor: descriptor, most: request.kind == .embedded ? EmbeddedThumbnail<Pixels>.headBytes : nil)
     let content = try PictureContent(head.view, contentType: request.contentType)
     switch request.kind {
     case .embedded: return try embedded(content, head)
@@ -25,7 +25,7 @@ struct PictureMaker {
 
   private func embedded(_ content: PictureContent, _ head: LoadedFile) throws(PictureError) -> MadePicture {
     switch content {
-    case .jpeg: return try EmbeddedThumbnail(request: request, descriptor: descriptor).make(head)
+    case .jpeg: return try EmbeddedThumbnail<Pixels>(request: request, descriptor: descriptor).make(head)
     case .heif: return try HEIFPicture(request: request, file: try whole(head)).embedded()
     case .raw: return try RAWPicture(request: request, file: try whole(head)).embedded()
     case .photoshop: return try PhotoshopPicture(request: request, file: try whole(head)).embedded()

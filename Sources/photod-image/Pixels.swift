@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CImageDecoders
+import EmbeddedPictures
 import Glibc
+import ImageRecords
 import PictureDecoding
 
 /// The pixels of a decoder.
-final class Pixels {
+final class Pixels: EmbeddedPixels {
   var content: imagedecoders_pixels
 
   init(_ content: imagedecoders_pixels) { self.content = content }
@@ -16,6 +18,8 @@ final class Pixels {
   var bytes: UnsafeMutableBufferPointer<UInt8> {
     UnsafeMutableBufferPointer(start: content.bytes, count: content.count)
   }
+
+  var bandCount: Int { Int(content.model.rawValue) }
 
   /// Zeroed pixels with 8 bits.
   static func allocate(_ size: PixelSize, _ model: imagedecoders_model) throws(PictureError) -> Pixels {
@@ -42,7 +46,7 @@ final class Pixels {
   }
 
   private var hasUniformLastRow: Bool {
-    let (bands, row) = (Int(content.model.rawValue), bytes.suffix(size.width * Int(content.model.rawValue)))
+    let (bands, row) = (bandCount, bytes.suffix(size.width * bandCount))
     return row.indices.dropFirst(bands).allSatisfy { abs(Int(row[$0]) - Int(row[$0 - bands])) <= 2 }
   }
 
@@ -60,6 +64,14 @@ final class Pixels {
     try PictureError.check(
       imagedecoders_convert(&self.content, &colors.content, Int32(size.width), Int32(size.height), &content))
     return Pixels(content)
+  }
+
+  func picture(
+    of area: PixelArea, orientation: Int, isDegraded: Bool, for request: PictureRequest
+  ) throws(PictureError) -> MadePicture {
+    let part = imagedecoders_area(
+      left: Int32(area.left), top: Int32(area.top), width: Int32(area.size.width), height: Int32(area.size.height))
+    return try MadePicture(self, area: part, orientation: orientation, isDegraded: isDegraded, for: request)
   }
 
   /// Whether a pixel shows the background.

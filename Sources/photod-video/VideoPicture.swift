@@ -52,14 +52,14 @@ struct VideoPicture {
   /// The frame in sRGB at this size, before its rotation.
   private func pixels(
     of frame: videodecoder_frame, _ video: OpaquePointer, _ size: PixelSize
-  ) throws(PictureError) -> FramePixels {
+  ) throws(PictureError) -> RGBPixels {
     let conversion = ColorConversion(primaries: Int(frame.primaries), transfer: Int(frame.transfer))
     let bits = conversion == nil ? 8 : 16
-    let converted = try FramePixels(size, bits: bits)
+    let converted = try RGBPixels(size, bits: bits)
     try PictureError.check(
       videodecoder_convert(video, Int32(size.width), Int32(size.height), Int32(bits), converted.bytes.baseAddress))
     guard let conversion else { return converted }
-    let mapped = try FramePixels(size, bits: 8)
+    let mapped = try RGBPixels(size)
     conversion.map(converted.bytes, bits: bits, into: mapped.bytes)
     return mapped
   }

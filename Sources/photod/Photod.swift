@@ -143,7 +143,8 @@ struct PhotodArguments: ParsableCommand {
         PHOTOD_WATCH, PHOTOD_EXTRACT           paths of the helper programs, if they
                                                are neither beside photod nor in
                                                ../libexec/photod
-        PHOTOD_IMAGE, PHOTOD_VIDEO             more of these paths
+        PHOTOD_IMAGE, PHOTOD_PREVIEW           more of these paths
+        PHOTOD_VIDEO                           one more of these paths
         LISTEN_FDS, NOTIFY_SOCKET              set by systemd
         WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
 

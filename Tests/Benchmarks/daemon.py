@@ -8,7 +8,7 @@ import time
 
 from client import Connection
 
-PROGRAMS = ["photod", "photod-watch", "photod-extract", "photod-image", "photod-video"]
+PROGRAMS = ["photod", "photod-watch", "photod-extract", "photod-image", "photod-preview", "photod-video"]
 
 
 class Photod:
@@ -22,7 +22,7 @@ class Photod:
             "PATH": os.environ.get("PATH", ""), "HOME": str(scratch), "XDG_RUNTIME_DIR": str(scratch),
             "TMPDIR": str(scratch), "PHOTOD_WATCH": str(programs / "photod-watch"),
             "PHOTOD_EXTRACT": str(programs / "photod-extract"), "PHOTOD_IMAGE": str(programs / "photod-image"),
-            "PHOTOD_VIDEO": str(programs / "photod-video"),
+            "PHOTOD_PREVIEW": str(programs / "photod-preview"), "PHOTOD_VIDEO": str(programs / "photod-video"),
         }
         command = [
             programs / "photod", "--root", folder, "--catalog", catalog, "--socket", self.socket_path,

@@ -278,7 +278,7 @@ def soon(setting, folder):
 
     setting.repeat("first pictures", setting.options.rounds, once)
     setting.report.keep("first picture", kinds)
-    for kind, what, limit in [("first", "the camera's thumbnail, the first one of a session", None),
+    for kind, what, limit in [("first", "the camera's thumbnail, the first one of a session", 10),
                               ("degraded", "the camera's thumbnail", 10), ("final", "the final picture", None),
                               ("kept", "a kept picture", 2)]:
         add_latency(setting, what, kinds[kind], limit)

@@ -1,12 +1,12 @@
 // Encodes a picture again and again, and lets another allocation of memory fail each time, until none fails. It prints how
 // often encoding failed because of missing memory. Any other outcome ends it with a failure.
 //
-// It is compiled with CVideoDecoder's encode.c and message.c. Libraries call the malloc of the program.
+// It is compiled with encode.c and errors.c of CJPEG. Libraries call the malloc of the program.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "videodecoder.h"
+#include "jpegcodec.h"
 
 void *__libc_malloc(size_t count);
 void *__libc_realloc(void *old, size_t count);
@@ -31,14 +31,14 @@ int main(void) {
     uint8_t *bytes = NULL;
     size_t count = 0;
     remaining = number;
-    enum videodecoder_result result = videodecoder_encode(pixels, WIDTH, HEIGHT, 95, &bytes, &count);
+    enum jpegcodec_result result = jpegcodec_encode(pixels, WIDTH, HEIGHT, 95, &bytes, &count);
     int has_failed = remaining < 0;
     remaining = -1;
-    int is_whole = result == VIDEODECODER_DONE && count > 100000 && bytes[0] == 0xFF && bytes[count - 1] == 0xD9;
-    int is_memory = result == VIDEODECODER_NO_MEMORY && !bytes && !strcmp(videodecoder_message(), "there is not enough memory");
+    int is_whole = result == JPEGCODEC_DONE && count > 100000 && bytes[0] == 0xFF && bytes[count - 1] == 0xD9;
+    int is_memory = result == JPEGCODEC_NO_MEMORY && !bytes && !strcmp(jpegcodec_message(), "there is not enough memory");
     // libjpeg tries some allocations again with fewer bytes.
     if (!is_whole && !(is_memory && has_failed)) {
-      fprintf(stderr, "allocation %ld: result %d, %zu bytes, %s\n", number, result, count, videodecoder_message());
+      fprintf(stderr, "allocation %ld: result %d, %zu bytes, %s\n", number, result, count, jpegcodec_message());
       return 1;
     }
     failures += is_memory;

@@ -58,7 +58,7 @@ import Testing
     #expect(
       installed.isSuperset(of: [
         "usr/bin/photod", "usr/bin/photoctl", "usr/libexec/photod/photod-watch", "usr/libexec/photod/photod-extract",
-        "usr/libexec/photod/photod-image", "usr/libexec/photod/photod-video",
+        "usr/libexec/photod/photod-image", "usr/libexec/photod/photod-preview", "usr/libexec/photod/photod-video",
         "usr/lib/systemd/user/photod.service", "usr/lib/systemd/user/photod.socket",
         "usr/share/bash-completion/completions/photoctl", "usr/share/zsh/site-functions/_photoctl",
         "usr/share/fish/vendor_completions.d/photoctl.fish",
@@ -140,7 +140,7 @@ import Testing
   }
 
   /// The libraries that libvips and libheif load are GPL in part, and so are those of FFmpeg.
-  @Test(arguments: ["photod-image", "photod-video"])
+  @Test(arguments: ["photod-image", "photod-preview", "photod-video"])
   func decoderHasOnlyItselfItsRecordsAndSwift(_ name: String) throws {
     let program = BuiltPrograms.folder + "/" + name
     let modules = try Project.run("nm", "--defined-only", program).matches(of: /(?m) \$s(\d+)([A-Za-z_]\w*)$/)
@@ -151,6 +151,16 @@ import Testing
       "Logging",
     ]
     #expect(Set(modules).isDisjoint(with: foreign))
+  }
+
+  /// The first picture of a session waits for the start of this program. With the libraries of photod-image, it would take
+  /// ten times as long.
+  @Test func photodPreviewLinksNoDecoderButLibjpeg() throws {
+    let libraries = try Project.run("readelf", "--dynamic", "--wide", BuiltPrograms.folder + "/photod-preview")
+    #expect(libraries.contains("libjpeg.so"))
+    for library in ["libvips", "libheif", "libraw", "libjxl", "libglib", "libgobject", "libavcodec"] {
+      #expect(!libraries.contains(library), "\(library)")
+    }
   }
 
   @Test func photodAndPhotoctlLinkNothingOfTheGPL() throws {

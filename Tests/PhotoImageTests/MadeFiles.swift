@@ -38,6 +38,22 @@ enum MadeFiles {
     return file
   }
 
+  /// A JPEG with another one as its thumbnail, in the second directory of EXIF.
+  static func jpeg(_ picture: [UInt8], thumbnail: [UInt8], orientation: Int = 1) -> [UInt8] {
+    func entry(_ tag: Int, _ type: Int, _ value: Int) -> [UInt8] { two(tag) + two(type) + four(1) + four(value) }
+    let second = 8 + 2 + 12 + 4
+    let at = second + 2 + 3 * 12 + 4
+    var exif: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+    exif += two(1) + entry(0x112, 3, orientation) + four(second)
+    exif += two(3) + entry(0x103, 3, 6) + entry(0x201, 4, at) + entry(0x202, 4, thumbnail.count) + four(0) + thumbnail
+    return Array(picture.prefix(2)) + segment(0xE1, Array("Exif\0\0".utf8) + exif) + picture.dropFirst(2)
+  }
+
+  /// A segment of a JPEG.
+  static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+    [0xFF, marker] + two(content.count + 2).reversed() + content
+  }
+
   /// An uncompressed DNG of a sensor with 16 bits, whose colours are those of linear sRGB: red and green, green and blue.
   ///
   /// - color: the colour of a pixel in sRGB, before the rotation. A pixel of the sensor has one of its values.

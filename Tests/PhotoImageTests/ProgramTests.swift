@@ -2,9 +2,9 @@ import Foundation
 import TestTools
 import Testing
 
-/// The programs photod-image and photod-video, started by hand.
+/// The decoders, started by hand.
 @Suite struct ProgramTests {
-  private static let programs = ["photod-image", "photod-video"]
+  private static let programs = ["photod-image", "photod-preview", "photod-video"]
 
   private func run(_ program: String, _ arguments: [String]) throws -> (
     output: String, errors: String, status: Int32
@@ -51,6 +51,7 @@ import Testing
     for format in ["image/jpeg", "image/png", "image/webp", "image/tiff", "image/heic", "image/avif"] {
       #expect(lines.contains { $0 == format }, "\(format)")
     }
+    #expect(try run("photod-preview", ["--formats"]).output == "image/jpeg\n")
     let videos = try run("photod-video", ["--formats"]).output.split(separator: "\n")
     for format in ["video/mp4", "video/quicktime", "video/x-matroska", "video/webm", "video/mp2t", "video/x-msvideo"] {
       #expect(videos.contains { $0 == format }, "\(format)")

@@ -7,6 +7,7 @@ package struct ImageConfiguration: Sendable {
   /// The most bytes of kept pictures. Pictures that were sent in the last 60 s, or that caching sets hold, stay.
   package var maximumBytes: Int64 = 2 << 30
   package var imageProgram = PictureProgram.image
+  package var previewProgram = PictureProgram.preview
   package var videoProgram = PictureProgram.video
   /// How many pictures are decoded at a time.
   package var workers: Int

@@ -80,7 +80,8 @@ package final class ImageEngine: Sendable {
     self.init(
       configuration: configuration, assets: assets,
       maker: PictureDecoders(
-        images: configuration.imageProgram, videos: configuration.videoProgram, logger: configuration.logger))
+        images: configuration.imageProgram, previews: configuration.previewProgram,
+        videos: configuration.videoProgram, logger: configuration.logger))
   }
 
   init(configuration: ImageConfiguration, assets: any ImageAssets, maker: any PictureMaker) {
@@ -93,7 +94,6 @@ package final class ImageEngine: Sendable {
     store = PictureStore(
       directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
       logger: configuration.logger,
-      isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
       revision: { [logger = configuration.logger] assetID in
         do {
           return try assets.imageAsset(assetID).map { PictureHash.revision($0.revision) }
@@ -103,6 +103,7 @@ package final class ImageEngine: Sendable {
           return nil
         }
       },
+      isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
     sharedThumbnails = configuration.sharedThumbnails.map { [store, renderingThreads] thumbnails in
       SharedThumbnails(
         thumbnails, recordsDirectory: "\(configuration.cacheDirectory)/shared",

@@ -65,13 +65,19 @@ final class PictureProcesses: PictureMaker {
   private let slots = ProcessSlots()
   private let state = Mutex(State())
   private let cleanup = DispatchQueue(label: "photod.picture-cleanup")
-  private let starting = DispatchQueue(label: "photod.picture-start")
+  private let starting: DispatchQueue
 
-  /// - Parameter niceness: how much higher the nice value of the processes is than that of photod.
-  init(program: PictureProgram, niceness: Int32 = 0, limits: Limits = Limits(), logger: Logger) {
+  /// - Parameters:
+  ///   - niceness: how much higher the nice value of the processes is than that of photod.
+  ///   - starting: starts the processes that are to be ready. Two pools that share it start them one after another.
+  init(
+    program: PictureProgram, niceness: Int32 = 0, limits: Limits = Limits(),
+    starting: DispatchQueue = DispatchQueue(label: "photod.picture-start"), logger: Logger
+  ) {
     self.program = program
     self.niceness = niceness
     self.limits = limits
+    self.starting = starting
     self.logger = logger
   }
 

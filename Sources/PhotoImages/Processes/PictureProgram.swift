@@ -26,6 +26,11 @@ package struct PictureProgram: Sendable {
     name: HelperProgram.image.name, package: "photod-images", product: "pictures",
     executable: { try HelperProgram.image.find() })
 
+  /// Decodes the embedded pictures of JPEGs. It starts ten times as fast as ``image``, which decodes them too.
+  package static let preview = PictureProgram(
+    name: HelperProgram.preview.name, package: "photod-images", product: "embedded pictures",
+    executable: { try HelperProgram.preview.find() })
+
   /// Decodes single frames of videos.
   package static let video = PictureProgram(
     name: HelperProgram.video.name, package: "photod-videos", product: "pictures of videos",

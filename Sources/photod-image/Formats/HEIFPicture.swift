@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CImageDecoders
+import EmbeddedPictures
 import ImageRecords
 import PictureDecoding
 
@@ -17,7 +18,7 @@ struct HEIFPicture {
       try PictureError.check(imagedecoders_heif_thumbnail(heif, &width, &height))
       let size = PixelSize(Int(width), Int(height))
       try size.check(request)
-      guard size.longerSide >= EmbeddedThumbnail.leastSide, size.hasShape(of: full, within: 0.1) else {
+      guard size.longerSide >= EmbeddedThumbnail<Pixels>.leastSide, size.hasShape(of: full, within: 0.1) else {
         throw PictureError(.noEmbeddedPicture, "the thumbnail has another shape than the picture")
       }
       let (pixels, colors) = try decode(heif, isThumbnail: true)

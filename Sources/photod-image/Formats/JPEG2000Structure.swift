@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import EmbeddedPictures
+
 /// The sampling of a JPEG 2000 file (ISO/IEC 15444-1, A.5.1).
 struct JPEG2000Structure {
   /// Whether the first component has a value for each pixel. libvips leaves pixels unset otherwise.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CImageDecoders
+import EmbeddedPictures
 import ImageRecords
 import PictureDecoding
 
@@ -35,7 +36,7 @@ struct PhotoshopPicture {
     guard let thumbnail = header.thumbnail else {
       throw PictureError(.noEmbeddedPicture, "the Photoshop file has no thumbnail")
     }
-    return try EmbeddedThumbnail.picture(thumbnail, full: header.size, orientation: orientation, request)
+    return try EmbeddedThumbnail<Pixels>.picture(thumbnail, full: header.size, orientation: orientation, request)
   }
 
   func rendered() throws(PictureError) -> MadePicture {

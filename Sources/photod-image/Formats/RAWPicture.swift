@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CImageDecoders
+import EmbeddedPictures
 import Glibc
 import ImageRecords
 import PictureDecoding
@@ -105,7 +106,7 @@ struct RAWPicture {
       orientation = 1
     }
     if case .jpeg(let view, _) = preview, size.longerSide <= 320, size.longerSide < full.longerSide,
-      let made = try? EmbeddedThumbnail.picture(view, full: full, orientation: orientation, request)
+      let made = try? EmbeddedThumbnail<Pixels>.picture(view, full: full, orientation: orientation, request)
     {
       return made
     }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import CImageDecoders
 import ImageRecords
 import PictureDecoding
 
 /// The thumbnail of a JPEG, or its larger preview (MPF), for a request.
-struct EmbeddedThumbnail {
+package struct EmbeddedThumbnail<Pixels: EmbeddedPixels> {
+  /// The beginning of a JPEG has its thumbnail, and nearly always its size.
+  package static var headBytes: Int { 256 << 10 }
   /// EXIF thumbnails are 160 pixels wide. For a larger frame than this, a preview is better, and still fast.
-  private static let largestFrameOfThumbnail = 320
+  private static var largestFrameOfThumbnail: Int { 320 }
   /// The least pixels on the longer side of a useful picture.
-  static let leastSide = 64
+  package static var leastSide: Int { 64 }
 
   let request: PictureRequest
   let descriptor: Int32
 
-  func make(_ head: LoadedFile) throws(PictureError) -> MadePicture {
+  package init(request: PictureRequest, descriptor: Int32) {
+    self.request = request
+    self.descriptor = descriptor
+  }
+
+  /// - Parameter head: the first ``headBytes`` of the file.
+  package func make(_ head: LoadedFile) throws(PictureError) -> MadePicture {
     var head = head
     var structure = JPEGStructure(head.view)
     if structure?.size == nil, !head.isWhole {
@@ -29,10 +36,13 @@ struct EmbeddedThumbnail {
       let whole = head.isWhole ? head : try LoadedFile(descriptor: descriptor, usesPart: true)
       let views = structure.previews.compactMap { whole.view.part(at: $0.offset, count: $0.count) }
       let sufficient = views.first { (JPEGStructure($0)?.size?.longerSide ?? 0) >= target.longerSide }
-      if let view = sufficient ?? views.last,
-        let made = try? Self.picture(view, full: full, orientation: orientation, request)
-      {
-        return made
+      if let view = sufficient ?? views.last {
+        do throws(PictureError) {
+          return try Self.picture(view, full: full, orientation: orientation, request)
+        } catch {
+          // Another program can show these colours. A damaged preview is none.
+          guard error.failure != .unsupported else { throw error }
+        }
       }
     }
     guard let thumbnail else { throw PictureError(.noEmbeddedPicture, "the JPEG has no thumbnail") }
@@ -42,7 +52,7 @@ struct EmbeddedThumbnail {
   /// Decodes an embedded JPEG, and cuts off the bars that a camera adds if the picture has another shape.
   ///
   /// - full: the size of the picture itself, before its rotation.
-  static func picture(
+  package static func picture(
     _ view: ByteView, full: PixelSize, orientation: Int, _ request: PictureRequest
   ) throws(PictureError) -> MadePicture {
     guard let size = JPEGStructure(view)?.size, size.longerSide >= leastSide, size.longerSide <= full.longerSide else {
@@ -50,8 +60,7 @@ struct EmbeddedThumbnail {
     }
     try size.check(request)
     // The frame is for the picture without its bars.
-    let shape = visible(size, full)
-    let shown = PixelSize(Int(shape.width), Int(shape.height))
+    let shown = visible(size, full)
     let target = shown.rotated(orientation).scaled(to: request.frame).rotated(orientation)
     let scale = Double(target.longerSide) / Double(shown.longerSide)
     let decoded = PixelSize(
@@ -61,38 +70,35 @@ struct EmbeddedThumbnail {
     do throws(PictureError) {
       pixels = try Pixels.decode(view, at: PixelSize(min(decoded.width, size.width), min(decoded.height, size.height)))
     } catch {
+      guard error.failure != .unsupported else { throw error }
       throw PictureError(.noEmbeddedPicture, "the embedded picture is damaged: \(error.message)")
     }
-    let area = imagedecoders_area(
-      left: Int32((pixels.size.width - target.width) / 2), top: Int32((pixels.size.height - target.height) / 2),
-      width: Int32(target.width), height: Int32(target.height))
+    let area = pixels.size.center(target)
     guard isOnlyBars(pixels, outside: area) else {
       throw PictureError(.noEmbeddedPicture, "the embedded picture has another shape than the picture")
     }
     let wanted = full.rotated(orientation).scaled(to: request.frame)
-    return try MadePicture(
-      pixels, area: area, orientation: orientation, isDegraded: target.longerSide + 1 < wanted.longerSide, for: request)
+    return try pixels.picture(
+      of: area, orientation: orientation, isDegraded: target.longerSide + 1 < wanted.longerSide, for: request)
   }
 
-  /// The centered part of an embedded picture that has the shape of the picture itself.
-  private static func visible(_ size: PixelSize, _ full: PixelSize) -> imagedecoders_area {
+  /// The size of the centered part of an embedded picture that has the shape of the picture itself.
+  private static func visible(_ size: PixelSize, _ full: PixelSize) -> PixelSize {
     var (width, height) = (size.width, size.height)
     if size.aspect > full.aspect {
       width = min(width, max(1, Int((Double(height) * full.aspect).rounded())))
     } else {
       height = min(height, max(1, Int((Double(width) / full.aspect).rounded())))
     }
-    return imagedecoders_area(
-      left: Int32((size.width - width) / 2), top: Int32((size.height - height) / 2), width: Int32(width),
-      height: Int32(height))
+    return PixelSize(width, height)
   }
 
   /// A thumbnail that differs by more than a rounding is of another picture, unless what is cut off is black.
-  private static func isOnlyBars(_ pixels: Pixels, outside area: imagedecoders_area) -> Bool {
+  private static func isOnlyBars(_ pixels: Pixels, outside area: PixelArea) -> Bool {
     let size = pixels.size
-    let (left, top) = (Int(area.left), Int(area.top))
+    let (left, top) = (area.left, area.top)
     guard left * 20 > size.width || top * 20 > size.height else { return true }
-    let (bytes, bands) = (pixels.bytes, Int(pixels.content.model.rawValue))
+    let (bytes, bands) = (pixels.bytes, pixels.bandCount)
     var (sum, count) = (0, 0)
     // The border of a bar is blurred.
     let rows = top - 2..<size.height - top + 2

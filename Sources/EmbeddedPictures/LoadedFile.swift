@@ -9,7 +9,7 @@ import PictureDecoding
 /// Small files are read, so that an error of the disk is an error. Large ones are mapped, because often only a small part
 /// of them is needed. If its disk fails, or a mapped file shrinks, SIGBUS ends this process. photod begins another, and
 /// does not blame the file.
-final class LoadedFile {
+package final class LoadedFile {
   /// Files up to this size are read.
   private static let largestRead = 64 << 20
   /// The same for files of which only a part is used. To read 30 MB takes longer than to decode an embedded picture.
@@ -18,12 +18,12 @@ final class LoadedFile {
   private let memory: UnsafeMutableRawBufferPointer
   private let isMapped: Bool
   /// Whether this is the whole file.
-  let isWhole: Bool
+  package let isWhole: Bool
 
   /// - Parameters:
   ///   - most: how many bytes are needed. Nil means the whole file.
   ///   - usesPart: whether only a part of these bytes will be used.
-  init(descriptor: Int32, most: Int? = nil, usesPart: Bool = false) throws(PictureError) {
+  package init(descriptor: Int32, most: Int? = nil, usesPart: Bool = false) throws(PictureError) {
     let size = Int(sandbox_file_size(descriptor))
     guard size >= 0 else {
       throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
@@ -67,8 +67,8 @@ final class LoadedFile {
     }
   }
 
-  var view: ByteView { ByteView(UnsafeRawBufferPointer(memory), owner: self) }
+  package var view: ByteView { ByteView(UnsafeRawBufferPointer(memory), owner: self) }
 
   /// Changes one byte in memory.
-  func set(_ byte: UInt8, at offset: Int) { memory[offset] = byte }
+  package func set(_ byte: UInt8, at offset: Int) { memory[offset] = byte }
 }

@@ -4,16 +4,16 @@ import Glibc
 import PictureDecoding
 
 /// The segments of a JPEG before its pixels.
-struct JPEGStructure {
+package struct JPEGStructure {
   /// Before its rotation.
-  private(set) var size: PixelSize?
-  private(set) var isProgressive = false
-  private(set) var exif: TIFFStructure?
+  package private(set) var size: PixelSize?
+  package private(set) var isProgressive = false
+  package private(set) var exif: TIFFStructure?
   /// The smaller copies of the picture that follow it (CIPA DC-007), smallest first: their places in the file.
-  private(set) var previews: [(offset: Int, count: Int)] = []
+  package private(set) var previews: [(offset: Int, count: Int)] = []
 
   /// - Returns: nil if the bytes are no JPEG.
-  init?(_ view: ByteView) {
+  package init?(_ view: ByteView) {
     guard view.byte(at: 0) == 0xFF, view.byte(at: 1) == 0xD8 else { return nil }
     var position = 2
     while let start = view.byte(at: position) {
@@ -49,7 +49,7 @@ struct JPEGStructure {
   }
 
   /// Whether the bytes end before the end marker of the JPEG.
-  static func isCutOff(_ view: ByteView) -> Bool {
+  package static func isCutOff(_ view: ByteView) -> Bool {
     guard let start = view.bytes.baseAddress, view.byte(at: 0) == 0xFF, view.byte(at: 1) == 0xD8 else { return false }
     var position = 2
     while position + 1 < view.count {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// The directories of TIFF, as EXIF, MPF and most RAW formats use them.
-struct TIFFStructure {
-  let view: ByteView
-  let isLittle: Bool
+package struct TIFFStructure {
+  package let view: ByteView
+  package let isLittle: Bool
   /// 42, or another number of a RAW format.
-  let magic: Int
+  package let magic: Int
   /// The offset of the first directory.
-  let first: Int
+  package let first: Int
 
-  init?(_ view: ByteView) {
+  package init?(_ view: ByteView) {
     switch (view.byte(at: 0), view.byte(at: 1)) {
     case (0x49, 0x49): isLittle = true
     case (0x4D, 0x4D): isLittle = false
@@ -35,7 +35,7 @@ struct TIFFStructure {
   }
 
   /// The value of an entry with one number, or the first bytes of another.
-  func value(of tag: Int, in directory: Int) -> Int? {
+  package func value(of tag: Int, in directory: Int) -> Int? {
     guard let offset = entry(of: tag, in: directory), let type = view.uint16(at: offset + 2, isLittle: isLittle) else {
       return nil
     }
@@ -44,7 +44,7 @@ struct TIFFStructure {
   }
 
   /// The bytes of an entry of type UNDEFINED.
-  func bytes(of tag: Int, in directory: Int) -> ByteView? {
+  package func bytes(of tag: Int, in directory: Int) -> ByteView? {
     guard let offset = entry(of: tag, in: directory), let count = view.uint32(at: offset + 4, isLittle: isLittle) else {
       return nil
     }
@@ -53,16 +53,16 @@ struct TIFFStructure {
   }
 
   /// The offset of the next directory. 0 if there is none.
-  func directory(after directory: Int) -> Int? {
+  package func directory(after directory: Int) -> Int? {
     guard let count = view.uint16(at: directory, isLittle: isLittle) else { return nil }
     return view.uint32(at: directory + 2 + 12 * count, isLittle: isLittle)
   }
 
   /// EXIF 1...8
-  var orientation: Int? { value(of: 0x112, in: first).flatMap { (1...8).contains($0) ? $0 : nil } }
+  package var orientation: Int? { value(of: 0x112, in: first).flatMap { (1...8).contains($0) ? $0 : nil } }
 
   /// The JPEG that the second directory of EXIF has.
-  var thumbnail: ByteView? {
+  package var thumbnail: ByteView? {
     guard let second = directory(after: first), second > 0,
       let offset = value(of: 0x201, in: second), let count = value(of: 0x202, in: second), count > 100
     else { return nil }

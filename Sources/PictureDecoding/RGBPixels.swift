@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
-import PictureDecoding
 
 /// RGB in memory, row after row without padding.
-final class FramePixels {
-  let size: PixelSize
-  let bytes: UnsafeMutableBufferPointer<UInt8>
+package final class RGBPixels {
+  package let size: PixelSize
+  package let bytes: UnsafeMutableBufferPointer<UInt8>
 
   /// - Parameter bits: 8 or 16.
-  init(_ size: PixelSize, bits: Int) throws(PictureError) {
+  package init(_ size: PixelSize, bits: Int = 8) throws(PictureError) {
     let count = size.width * size.height * 3 * bits / 8
     guard let memory = malloc(count) else { throw PictureError(.outOfMemory, "the pixels need \(count) bytes") }
     self.size = size
@@ -20,9 +19,9 @@ final class FramePixels {
 
   /// Turns pixels with 8 bits.
   /// - Parameter orientation: EXIF 1...8
-  func upright(_ orientation: Int) throws(PictureError) -> FramePixels {
+  package func upright(_ orientation: Int) throws(PictureError) -> RGBPixels {
     guard orientation > 1 else { return self }
-    let result = try FramePixels(size.rotated(orientation), bits: 8)
+    let result = try RGBPixels(size.rotated(orientation))
     let (source, target, width) = (bytes, result.bytes, size.width)
     let (right, bottom) = (size.width - 1, size.height - 1)
     for y in 0..<result.size.height {
