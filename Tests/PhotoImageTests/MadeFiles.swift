@@ -56,8 +56,11 @@ enum MadeFiles {
 
   /// An uncompressed DNG of a sensor with 16 bits, whose colours are those of linear sRGB: red and green, green and blue.
   ///
+  /// - hasDamagedPreview: whether there is an uncompressed preview, whose pixels are missing.
   /// - color: the colour of a pixel in sRGB, before the rotation. A pixel of the sensor has one of its values.
-  static func dng(_ width: Int, _ height: Int, orientation: Int = 1, color: (Int, Int) -> [UInt8]) -> [UInt8] {
+  static func dng(
+    _ width: Int, _ height: Int, orientation: Int = 1, hasDamagedPreview: Bool = false, color: (Int, Int) -> [UInt8]
+  ) -> [UInt8] {
     var pixels: [UInt8] = []
     for y in 0..<height {
       for x in 0..<width {
@@ -102,7 +105,19 @@ enum MadeFiles {
     entry(50728, 5, 3, ratiosAt + 9 * 8)
     // D65
     entry(50778, 3, 1, 21)
-    return file + four(0) + camera + ratios + pixels
+    guard hasDamagedPreview else { return file + four(0) + camera + ratios + pixels }
+    let previewAt = pixelsAt + pixels.count
+    file += four(previewAt) + camera + ratios + pixels + two(9)
+    entry(254, 4, 1, 1)
+    entry(256, 4, 1, 160)
+    entry(257, 4, 1, 120)
+    entry(258, 3, 1, 8)
+    entry(259, 3, 1, 1)
+    entry(262, 3, 1, 2)
+    entry(273, 4, 1, previewAt + 5000)
+    entry(277, 3, 1, 3)
+    entry(279, 4, 1, 160 * 120 * 3)
+    return file + four(0)
   }
 
   /// An ICC profile whose red is the green of sRGB, and the other way round.

@@ -115,6 +115,15 @@ import Testing
     }
   }
 
+  /// LibRaw closes a file whose preview is damaged.
+  @Test func photoWithADamagedPreviewIsDeveloped() throws {
+    let request = PictureRequest.test(format: .png, contentType: "image/x-adobe-dng")
+    let plain = try raster(MadeFiles.dng(600, 400, color: Self.quarters(600, 400)), request)
+    let damaged = try raster(
+      MadeFiles.dng(600, 400, hasDamagedPreview: true, color: Self.quarters(600, 400)), request)
+    #expect(damaged.width == 256 && damaged.meanDifference(plain) == 0)
+  }
+
   @Test func bombIsRefusedBeforeItIsDecoded() throws {
     guard case .failed(.tooLarge, let message) = try make(MadeFiles.png(60_000, 60_000), .test()) else {
       Issue.record("a picture of 3.6 billion pixels was accepted")

@@ -62,7 +62,8 @@ struct RAWPicture {
     if let preview, preview.size.longerSide >= least, let made = try? picture(preview, raw) { return made }
     do throws(PictureError) {
       let isHalfSize = raw.size.longerSide >= 2 * wanted.longerSide
-      let pixels = try raw.develop(isHalfSize: isHalfSize)
+      let whole = raw.isClosed ? try OpenRAW(file.view) : raw
+      let pixels = try whole.develop(isHalfSize: isHalfSize)
       let target = pixels.size.rotated(orientation).scaled(to: request.frame).rotated(orientation)
       return try MadePicture(
         try pixels.converted(.standard, to: target), orientation: orientation, for: request)
@@ -167,6 +168,8 @@ struct RAWPicture {
     /// Before its rotation.
     let size: PixelSize
     let orientation: Int
+    /// Whether LibRaw has closed the file, which it does after damage in the preview.
+    private(set) var isClosed = false
 
     init(_ view: ByteView) throws(PictureError) {
       var opened: OpaquePointer?
@@ -186,7 +189,11 @@ struct RAWPicture {
     func preview() -> Preview? {
       var (jpeg, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
       var content = imagedecoders_pixels()
-      guard imagedecoders_raw_preview(raw, &jpeg, &count, &content) == IMAGEDECODERS_DONE else { return nil }
+      let result = imagedecoders_raw_preview(raw, &jpeg, &count, &content)
+      guard result == IMAGEDECODERS_DONE else {
+        isClosed = result != IMAGEDECODERS_ABSENT
+        return nil
+      }
       guard let jpeg else { return .pixels(Pixels(content)) }
       let owner = DecoderMemory(jpeg)
       let view = ByteView(UnsafeRawBufferPointer(start: jpeg, count: count), owner: owner)
