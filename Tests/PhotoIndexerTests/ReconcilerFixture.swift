@@ -62,6 +62,18 @@ final class ReconcilerFixture {
     try restart()
   }
 
+  /// Deletes the catalog, and keeps the journal of the user's data, from which the next photod makes a new catalog.
+  func loseCatalog() throws {
+    try catalog.close()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+    where ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"].contains(name) {
+      try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+    }
+    catalog = try environment.open()
+    _ = try catalog.write { try $0.insertRoot(path: Array("/p".utf8)) }
+    try restart()
+  }
+
   /// A step of the schema that an older photod did not have.
   enum OldStep {
     case keywords, identity

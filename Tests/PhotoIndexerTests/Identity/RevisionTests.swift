@@ -274,4 +274,53 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": id])
     #expect(try fixture.revision(id) != before)
   }
+
+  // MARK: A new catalog
+
+  /// A client has pictures of all contents that the photos ever had, by id and revision. The journal brings the id of
+  /// the favorite back, and not the versions of its contents.
+  @Test func newCatalogRepeatsNoRevisionWithAnotherContent() throws {
+    let (fixture, id) = try favorite()
+    try fixture.catalog.write(durable: true) { writer in
+      var edit = AssetEdit()
+      edit.title = "in the journal"
+      _ = try writer.perform([.editAssets([id], edit)])
+      try writer.append(origin: "client:test", date: fixture.disk.wallTime)
+    }
+    try fixture.apply(Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", bytes: Self.largeFile, beginning: 8)))
+    fixture.disk.pass(100)
+    /// The number of the content for each id and revision. All contents have the same size, time and beginning.
+    var known: [String: Int] = [:]
+    var content = 0
+    func note() throws {
+      for id in try fixture.paths().values {
+        let key = "\(id)-\(try fixture.revision(id))"
+        #expect(known[key] == nil || known[key] == content, "\(key)")
+        known[key] = content
+      }
+    }
+    func edit() throws {
+      content += 1
+      for name in ["a.jpg", "b.jpg"] {
+        let stat = fixture.disk.edit("/p/\(name)", editsContent: false)
+        try fixture.apply(found(name, stat, isWritten: true))
+      }
+      fixture.disk.pass(100)
+    }
+    try note()
+    for _ in 0..<3 {
+      try edit()
+      try note()
+      try fixture.loseCatalog()
+      // A program edits the files before the next photod reads them.
+      content += 1
+      let stats = ["a.jpg", "b.jpg"].map { ($0, fixture.disk.edit("/p/\($0)", editsContent: false)) }
+      try fixture.scan(stats)
+      #expect(try fixture.paths()["/p/a.jpg"] == id)
+      fixture.disk.pass(100)
+      try note()
+    }
+    // Each content of each photo has a revision of its own: the first one, and two in each round.
+    #expect(known.count == 2 * 7)
+  }
 }
