@@ -186,7 +186,9 @@ let package = Package(
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     .target(
       name: "CImageDecoders", dependencies: ["CHeif", "CVips"],
-      linkerSettings: [.linkedLibrary("jxl"), .linkedLibrary("raw"), .linkedLibrary("vips")]),
+      linkerSettings: [
+        .linkedLibrary("jxl"), .linkedLibrary("lcms2"), .linkedLibrary("raw"), .linkedLibrary("vips"),
+      ]),
     // The package of libavformat depends on those of libavcodec and libavutil.
     .systemLibrary(
       name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev", "libswscale-dev"])]),

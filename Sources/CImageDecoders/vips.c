@@ -229,6 +229,14 @@ static enum imagedecoders_result convert(
 enum imagedecoders_result imagedecoders_convert(
     const struct imagedecoders_pixels *pixels, const struct imagedecoders_colors *colors, int width, int height,
     struct imagedecoders_pixels *result) {
+  if (colors->profile && pixels->model == IMAGEDECODERS_RGB && pixels->bits == 8) {
+    enum imagedecoders_result done = convert(pixels, NULL, 0, NULL, width, height, result);
+    if (done != IMAGEDECODERS_DONE) return done;
+    if (result->model == IMAGEDECODERS_RGB &&
+        imagedecoders_apply_profile(colors->profile, colors->profile_count, result))
+      return done;
+    imagedecoders_free(result->bytes);
+  }
   if (colors->profile) {
     enum imagedecoders_result done =
         convert(pixels, colors->profile, colors->profile_count, NULL, width, height, result);
