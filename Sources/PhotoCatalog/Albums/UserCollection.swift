@@ -60,7 +60,7 @@ extension UserCollection {
     if let parentID { line.add("parent", parentID.rawValue) }
     if rank != 0 { line.add("rank", "\(rank)") }
     if let keyAssetID { line.add("key", keyAssetID.rawValue) }
-    for field in others { line.add(field.key, bytes: field.value) }
+    for field in others { line.add(field) }
   }
 }
 

@@ -37,22 +37,34 @@ struct RecordFields {
   mutating func digest(_ key: String) -> ContentDigest? { text(key).flatMap { ContentDigest(text: $0) } }
 }
 
-/// The bytes of one record while it is written. Spaces, control characters, `%` and bytes beyond ASCII are
+/// The bytes of records while they are written. Spaces, control characters, `%` and bytes beyond ASCII are
 /// percent-encoded in values, so that a line has no newline except at its end.
 struct RecordLine {
   private(set) var bytes: [UInt8] = []
 
-  mutating func begin(_ kind: String) { bytes += kind.utf8 }
+  /// Appends bytes as they are.
+  mutating func append(_ bytes: some Sequence<UInt8>) { self.bytes.append(contentsOf: bytes) }
+  mutating func append(_ byte: UInt8) { bytes.append(byte) }
+  mutating func append(decimal value: Int64) { bytes.append(decimal: value) }
 
-  mutating func add(_ key: String, _ value: Int64) {
+  /// Replaces bytes by the hexadecimal digits of a number.
+  mutating func replace(at index: Int, byHexadecimal value: UInt32) {
+    for digit in 0..<8 { bytes[index + digit] = Self.digits[Int(value >> UInt32(28 - 4 * digit)) & 15] }
+  }
+
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  mutating func begin(_ kind: StaticString) { append(kind) }
+
+  mutating func add(_ key: StaticString, _ value: Int64) {
     beginField(key)
     bytes.append(decimal: value)
   }
 
-  mutating func add(_ key: String, time: WallTime) { add(key, time.nanoseconds) }
-  mutating func add(_ key: String, date: WallTime) { add(key, date.microseconds) }
+  mutating func add(_ key: StaticString, time: WallTime) { add(key, time.nanoseconds) }
+  mutating func add(_ key: StaticString, date: WallTime) { add(key, date.microseconds) }
 
-  mutating func add(_ key: String, ids: [some CatalogID]) {
+  mutating func add(_ key: StaticString, ids: [some CatalogID]) {
     beginField(key)
     for (index, id) in ids.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -60,26 +72,53 @@ struct RecordLine {
     }
   }
 
-  mutating func add(_ key: String, _ value: String) {
+  /// 32 hex digits.
+  mutating func add(_ key: StaticString, _ digest: ContentDigest) {
     beginField(key)
-    for byte in value.utf8 { addEscaped(byte) }
+    digest.withBytes { digest in
+      for byte in digest {
+        bytes.append(Self.digits[Int(byte >> 4)])
+        bytes.append(Self.digits[Int(byte & 15)])
+      }
+    }
   }
 
-  mutating func add(_ key: String, bytes value: [UInt8]) {
+  mutating func add(_ key: StaticString, _ value: String) {
     beginField(key)
-    for byte in value { addEscaped(byte) }
+    var value = value
+    value.withUTF8 { addEscaped(UnsafeRawBufferPointer($0)) }
   }
 
-  private mutating func beginField(_ key: String) {
+  mutating func add(_ key: StaticString, bytes value: [UInt8]) {
+    beginField(key)
+    value.withUnsafeBytes { addEscaped($0) }
+  }
+
+  mutating func add(_ field: UserDataField) {
     if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
-    bytes += key.utf8
+    append(field.key.utf8)
+    bytes.append(UInt8(ascii: "="))
+    field.value.withUnsafeBytes { addEscaped($0) }
+  }
+
+  private mutating func beginField(_ key: StaticString) {
+    if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
+    append(key)
     bytes.append(UInt8(ascii: "="))
   }
 
-  private mutating func addEscaped(_ byte: UInt8) {
-    if byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "%") {
-      bytes.append(byte)
-    } else {
+  private mutating func append(_ text: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Most values have long parts that need no encoding.
+  private mutating func addEscaped(_ value: UnsafeRawBufferPointer) {
+    var rest = value[...]
+    while !rest.isEmpty {
+      let plain = rest.prefix { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "%") }
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: plain))
+      rest = rest[plain.endIndex...]
+      guard let byte = rest.popFirst() else { return }
       bytes.append(UInt8(ascii: "%"))
       bytes.append(Self.digits[Int(byte >> 4)])
       bytes.append(Self.digits[Int(byte & 15)])
@@ -112,12 +151,16 @@ extension [UInt8] {
   /// Appends a number in decimal digits, without a text in between.
   mutating func append(decimal value: Int64) {
     if value < 0 { append(UInt8(ascii: "-")) }
-    let start = count
-    var rest = value.magnitude
-    repeat {
-      append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    self[start...].reverse()
+    // The largest magnitude has 19 digits.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var start = digits.count
+      var rest = value.magnitude
+      repeat {
+        start -= 1
+        digits.initializeElement(at: start, to: UInt8(ascii: "0") + UInt8(rest % 10))
+        rest /= 10
+      } while rest > 0
+      append(contentsOf: digits[start...])
+    }
   }
 }

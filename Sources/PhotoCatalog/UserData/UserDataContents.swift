@@ -185,31 +185,23 @@ struct UserDataContents {
     return (number, left, parts[2])
   }
 
-  /// Encodes one batch as lines.
-  static func frame(_ records: [UserDataRecord], number: Int64) -> (bytes: [UInt8], lineBytes: [AssetID: Int]) {
-    var bytes: [UInt8] = []
-    var lineBytes: [AssetID: Int] = [:]
-    for (index, record) in records.enumerated() {
-      let start = bytes.count
-      append(record, number: number, left: records.count - 1 - index, to: &bytes)
-      if case .asset(let entry) = record { lineBytes[entry.id] = bytes.count - start }
-    }
-    return (bytes, lineBytes)
-  }
-
-  static func append(_ record: UserDataRecord, number: Int64, left: Int, to bytes: inout [UInt8]) {
-    let start = bytes.count
-    bytes += repeatElement(UInt8(ascii: "0"), count: 8)
-    bytes.append(UInt8(ascii: " "))
-    let body = bytes.count
-    bytes.append(decimal: number)
-    bytes.append(UInt8(ascii: "."))
-    bytes.append(decimal: Int64(left))
-    bytes.append(UInt8(ascii: " "))
-    bytes += record.payload
-    let sum = CRC32C.checksum(of: bytes[body...])
-    for digit in 0..<8 { bytes[start + digit] = RecordLine.digits[Int(sum >> UInt32(28 - 4 * digit)) & 15] }
-    bytes.append(UInt8(ascii: "\n"))
+  /// Appends the line of a record.
+  ///
+  /// - Parameters:
+  ///   - number: the number of its batch.
+  ///   - left: the number of lines of the batch that follow.
+  static func append(_ record: UserDataRecord, number: Int64, left: Int, to lines: inout RecordLine) {
+    let start = lines.bytes.count
+    lines.append(repeatElement(UInt8(ascii: "0"), count: 8))
+    lines.append(UInt8(ascii: " "))
+    let body = lines.bytes.count
+    lines.append(decimal: number)
+    lines.append(UInt8(ascii: "."))
+    lines.append(decimal: Int64(left))
+    lines.append(UInt8(ascii: " "))
+    record.write(to: &lines)
+    lines.replace(at: start, byHexadecimal: CRC32C.checksum(of: lines.bytes[body...]))
+    lines.append(UInt8(ascii: "\n"))
   }
 }
 

@@ -55,6 +55,8 @@ final class UserDataJournal {
 
   /// About the bytes of one asset in the line of an album.
   private static let memberBytes = 8
+  /// The least bytes that are written at a time if a batch has more.
+  private static let partBytes = 1 << 20
   /// Damage to a line costs the places of this number of assets.
   private static let assetsPerLine = 100
 
@@ -206,10 +208,11 @@ final class UserDataJournal {
   private static func write(
     _ state: State, to path: String, _ hook: (Step) throws -> Void
   ) throws -> (descriptor: Int32, length: Int, lineBytes: [AssetID: Int]) {
-    var bytes = Array((magic + "\n").utf8)
+    var lines = RecordLine()
+    lines.append((magic + "\n").utf8)
     var lineBytes: [AssetID: Int] = [:]
     func add(_ record: UserDataRecord) {
-      UserDataContents.append(record, number: state.number, left: 0, to: &bytes)
+      UserDataContents.append(record, number: state.number, left: 0, to: &lines)
     }
     for _ in 0..<2 {
       add(.library(uuid: state.library, epoch: state.epoch))
@@ -217,9 +220,9 @@ final class UserDataJournal {
     }
     for payload in state.others { add(.other(payload)) }
     for entry in state.entries {
-      let start = bytes.count
+      let start = lines.bytes.count
       add(.asset(entry))
-      lineBytes[entry.id] = bytes.count - start
+      lineBytes[entry.id] = lines.bytes.count - start
     }
     for collection in state.collections { add(.collection(collection)) }
     for album in state.albums + state.otherAlbums {
@@ -231,7 +234,7 @@ final class UserDataJournal {
     }
     add(.all(count: state.entries.count))
     try hook(.rewrite)
-    return (try PrivateFile.replace(path, with: bytes) { try hook(.renamed) }, bytes.count, lineBytes)
+    return (try PrivateFile.replace(path, with: lines.bytes) { try hook(.renamed) }, lines.bytes.count, lineBytes)
   }
 
   deinit { PrivateFile.close(descriptor) }
@@ -251,13 +254,11 @@ final class UserDataJournal {
   ///   - released: The assets that were removed from albums. Nothing else may be left of their user data.
   ///   - durable: Whether the batch must be on disk on return.
   func append(_ records: [UserDataRecord], releasing released: Set<AssetID> = [], durable: Bool) throws {
-    let (bytes, lines) = UserDataContents.frame(records, number: number + 1)
-    var undo = Undo(
-      length: length, number: number, reserved: (reservedAssets, reservedCollections),
-      lineBytes: Dictionary(uniqueKeysWithValues: lines.keys.map { ($0, lineBytes[$0]) }), liveBytes: liveBytes)
+    var end = length
+    let newLineBytes: [AssetID: Int]
     do {
       try hook(.append)
-      try PrivateFile.write(bytes, to: descriptor, at: length, path)
+      newLineBytes = try write(records, to: &end)
       if durable {
         try hook(.sync)
         // After a failed fsync, a later one may report success for lost data: see https://lwn.net/Articles/752063/
@@ -271,7 +272,10 @@ final class UserDataJournal {
       cut(to: length)
       throw error
     }
-    length += bytes.count
+    var undo = Undo(
+      length: length, number: number, reserved: (reservedAssets, reservedCollections),
+      lineBytes: Dictionary(uniqueKeysWithValues: newLineBytes.keys.map { ($0, lineBytes[$0]) }), liveBytes: liveBytes)
+    length = end
     number += 1
     for id in released {
       guard let count = lineBytes[id], doubtful.insert(id).inserted else { continue }
@@ -281,7 +285,7 @@ final class UserDataJournal {
     for record in records {
       switch record {
       case .asset(let entry):
-        let count = entry.isEmpty ? nil : lines[entry.id]
+        let count = entry.isEmpty ? nil : newLineBytes[entry.id]
         let isCounted = doubtful.remove(entry.id) == nil
         if !isCounted { undo.confirmed.append(entry.id) }
         liveBytes = max(liveBytes + (count ?? 0) - (isCounted ? lineBytes[entry.id] ?? 0 : 0), 0)
@@ -297,6 +301,25 @@ final class UserDataJournal {
       }
     }
     self.undo = undo
+  }
+
+  /// Writes the lines of a batch at an offset, which becomes their end. A large batch is written in parts.
+  ///
+  /// - Returns: the length of the line of each asset, in bytes.
+  private func write(_ records: [UserDataRecord], to end: inout Int) throws -> [AssetID: Int] {
+    var lines = RecordLine()
+    var lineBytes: [AssetID: Int] = [:]
+    lineBytes.reserveCapacity(records.count)
+    for (index, record) in records.enumerated() {
+      let start = lines.bytes.count
+      UserDataContents.append(record, number: number + 1, left: records.count - 1 - index, to: &lines)
+      if case .asset(let entry) = record { lineBytes[entry.id] = lines.bytes.count - start }
+      guard index == records.count - 1 || lines.bytes.count >= Self.partBytes else { continue }
+      try PrivateFile.write(lines.bytes, to: descriptor, at: end, path)
+      end += lines.bytes.count
+      lines.removeAll()
+    }
+    return lineBytes
   }
 
   /// Removes the last batch, because its transaction failed.

@@ -103,8 +103,8 @@ enum UserDataRecord: Hashable, Sendable {
     return id
   }
 
-  var payload: [UInt8] {
-    var line = RecordLine()
+  /// Appends the kind and the fields.
+  func write(to line: inout RecordLine) {
     switch self {
     case .library(let uuid, let epoch):
       line.begin("library")
@@ -139,9 +139,8 @@ enum UserDataRecord: Hashable, Sendable {
       line.begin("moved")
       line.add("from", bytes: from)
       line.add("to", bytes: to)
-    case .other(let payload), .otherCollection(_, let payload): return payload
+    case .other(let payload), .otherCollection(_, let payload): line.append(payload)
     }
-    return line.bytes
   }
 }
 
@@ -183,9 +182,9 @@ extension UserDataEntry {
     if let byteCount = file.byteCount { line.add("size", byteCount) }
     line.add("modified", time: file.modificationTime)
     if let fingerprint = file.marks.fingerprint { line.add("print", Int64(bitPattern: fingerprint)) }
-    if let sample = file.marks.sample { line.add("sample", sample.text) }
-    if let hash = file.marks.hash { line.add("hash", hash.text) }
+    if let sample = file.marks.sample { line.add("sample", sample) }
+    if let hash = file.marks.hash { line.add("hash", hash) }
     line.add("path", bytes: file.path)
-    for field in others { line.add(field.key, bytes: field.value) }
+    for field in others { line.add(field) }
   }
 }

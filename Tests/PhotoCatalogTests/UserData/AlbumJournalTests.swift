@@ -109,6 +109,31 @@ import Testing
     try rebuilt.close()
   }
 
+  /// A call that places thousands of photos writes its batch in parts. If a part or the sync fails, nothing of it is left.
+  @Test func batchOfManyPhotosIsWholeOrCut() throws {
+    let failing = Failing()
+    let catalog = try fixture.open(hook: failing.hook)
+    let ids = try addRealPhotos(8_000, to: catalog)
+    let start = try size()
+    for step in [UserDataJournal.Step.append, .sync, .commit] {
+      failing.at = step
+      #expect(throws: (any Error).self) {
+        try catalog.perform(.createAlbum(title: "A", assets: ids, parent: nil))
+      }
+      #expect(try size() == start, "\(step)")
+    }
+    failing.at = nil
+    try catalog.perform(.createAlbum(title: "A", assets: ids, parent: nil))
+    #expect(try size() - start > 2 << 20)
+    let stored = try catalog.storedUserData()
+    #expect(try catalog.check(deep: true).findings.isEmpty)
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.storedUserData() == stored)
+    try rebuilt.close()
+  }
+
   /// The deletion of an album is one line, however many photos it has.
   @Test func deletionOfAnAlbumIsOneLine() throws {
     let catalog = try fixture.open()
@@ -141,7 +166,7 @@ import Testing
       record("collection id=\(child) kind=album title=C parent=\(kind)"),
       record("placed album=\(kind) ids=3,1"), record("mood of=3 is=happy"),
     ]
-    lines += UserDataContents.frame(records, number: number + 2).bytes
+    lines += UserDataContents.lines(of: records, number: number + 2)
     try fixture.write(lines, to: fixture.journal)
 
     func expectAll(_ comment: String) throws {

@@ -134,3 +134,14 @@ final class Failing: Sendable {
     if isLeft { throw Hit() }
   }
 }
+
+extension UserDataContents {
+  /// The lines of a batch.
+  static func lines(of records: [UserDataRecord], number: Int64) -> [UInt8] {
+    var lines = RecordLine()
+    for (index, record) in records.enumerated() {
+      append(record, number: number, left: records.count - 1 - index, to: &lines)
+    }
+    return lines.bytes
+  }
+}

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import PhotoModel
 import Synchronization
+import TestTools
 import Testing
 
 @testable import PhotoCatalog
@@ -16,6 +17,22 @@ import Testing
     #expect(CRC32C.checksum(of: [UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
   }
 
+  /// Several bytes are processed at a time, but the result is that of the polynomial, bit by bit.
+  @Test func checksumIsThatOfThePolynomial() {
+    var random = SeededGenerator(seed: 1)
+    for count in 0..<40 {
+      let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+      for start in 0...min(count, 3) {
+        var value: UInt32 = 0xFFFF_FFFF
+        for byte in bytes[start...] {
+          value ^= UInt32(byte)
+          for _ in 0..<8 { value = value & 1 == 0 ? value >> 1 : (value >> 1) ^ 0x82F6_3B78 }
+        }
+        #expect(CRC32C.checksum(of: bytes[start...]) == ~value, "\(count) bytes from \(start)")
+      }
+    }
+  }
+
   @Test func entriesKeepEveryByteOfAPathAndFieldsOfLaterVersions() {
     var entry = UserDataEntry(id: 7)
     entry.data.isHidden = true
@@ -25,7 +42,9 @@ import Testing
     entry.file.marks = ContentMarks(
       fingerprint: 1 << 63, sample: ContentDigest(high: 1, low: .max), hash: ContentDigest(high: 1 << 63, low: 0))
     entry.others = [UserDataField(key: "later", value: Array("Zürich am See".utf8))]
-    let payload = UserDataRecord.asset(entry).payload
+    var line = RecordLine()
+    UserDataRecord.asset(entry).write(to: &line)
+    let payload = line.bytes
     #expect(payload.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
     #expect(UserDataRecord(parsing: payload[...]) == .asset(entry))
     #expect(UserDataRecord(parsing: Array("album id=3 title=x".utf8)[...]) == .other(Array("album id=3 title=x".utf8)))
@@ -198,8 +217,8 @@ import Testing
     let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
     var entry = try #require(contents.entries[2])
     entry.others = [UserDataField(key: "later", value: Array("x y".utf8))]
-    let (more, _) = UserDataContents.frame(
-      [.asset(entry), .other(Array("album id=9 title=A".utf8))], number: contents.number + 1)
+    let more = UserDataContents.lines(
+      of: [.asset(entry), .other(Array("album id=9 title=A".utf8))], number: contents.number + 1)
     try fixture.write(try fixture.bytes(fixture.journal) + more, to: fixture.journal)
 
     let later = try fixture.open()
