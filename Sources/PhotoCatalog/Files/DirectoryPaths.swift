@@ -11,7 +11,13 @@ struct DirectoryPaths {
     var isAvailable: Bool
 
     /// The bytes of the path of a file in this directory.
-    func path(of name: [UInt8]) -> [UInt8] { prefix + [UInt8(ascii: "/")] + name }
+    func path(of name: [UInt8]) -> [UInt8] {
+      var path = prefix
+      path.reserveCapacity(prefix.count + 1 + name.count)
+      path.append(UInt8(ascii: "/"))
+      path += name
+      return path
+    }
 
     /// The bytes of the directory's own path.
     var path: [UInt8] { prefix.isEmpty ? [UInt8(ascii: "/")] : prefix }

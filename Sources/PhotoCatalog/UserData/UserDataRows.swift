@@ -27,6 +27,7 @@ extension CatalogWriter {
     }
     if !ids.isEmpty {
       var reading = try UserDataReading(database)
+      journalRecords.reserveCapacity(journalRecords.count + ids.count)
       for id in ids.sorted() {
         // Without a tombstone, the file of an asset can't be recognized again. The next compaction drops its entry.
         guard let entry = try reading.entry(of: id, journal) else { continue }
@@ -143,9 +144,11 @@ extension CommitRecord {
   }
 }
 
-/// Reads entries. It belongs to one transaction, because it caches the paths of folders.
+/// Reads entries. It belongs to one transaction, because it caches the paths and the volumes of folders.
 struct UserDataReading {
   private var tree: DirectoryPaths
+  private var volumes: [DirectoryID: String] = [:]
+  private let volume: RawStatement
   private let asset: RawStatement
   private let tombstone: RawStatement
 
@@ -154,19 +157,20 @@ struct UserDataReading {
     asset = try RawStatement(
       database,
       """
-      SELECT a.is_favorite, a.is_hidden, a.added_date, a.directory_id, a.name, v.identity, r.inode, r.birth_time,
-        r.byte_count, r.modification_time, r.fingerprint, r.sample, r.hash,
-        (SELECT edits FROM asset_edit WHERE asset_id = a.id), EXISTS (SELECT 1 FROM album_asset WHERE asset_id = a.id)
-      FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name
-        LEFT JOIN directory d ON d.id = a.directory_id LEFT JOIN volume v ON v.id = d.volume_id WHERE a.id = ?
+      SELECT a.is_favorite, a.is_hidden, a.added_date, r.inode, r.birth_time, r.byte_count, r.modification_time,
+        r.fingerprint, r.sample, r.hash,
+        (SELECT edits FROM asset_edit WHERE asset_id = a.id), EXISTS (SELECT 1 FROM album_asset WHERE asset_id = a.id),
+        a.directory_id, a.name
+      FROM asset a LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name WHERE a.id = ?
       """)
+    volume = try RawStatement(
+      database, "SELECT v.identity FROM directory d JOIN volume v ON v.id = d.volume_id WHERE d.id = ?")
     tombstone = try RawStatement(
       database,
       """
-      SELECT t.is_favorite, t.is_hidden, t.added_date, t.deleted_date, t.path, v.identity, t.inode, t.birth_time,
-        t.byte_count, t.modification_time, t.fingerprint, t.sample, t.hash,
-        (SELECT edits FROM asset_edit WHERE asset_id = t.asset_id),
-        EXISTS (SELECT 1 FROM tombstone_album WHERE asset_id = t.asset_id)
+      SELECT t.is_favorite, t.is_hidden, t.added_date, t.inode, t.birth_time, t.byte_count, t.modification_time,
+        t.fingerprint, t.sample, t.hash, (SELECT edits FROM asset_edit WHERE asset_id = t.asset_id),
+        EXISTS (SELECT 1 FROM tombstone_album WHERE asset_id = t.asset_id), t.deleted_date, t.path, v.identity
       FROM tombstone t LEFT JOIN volume v ON v.id = t.volume_id WHERE t.asset_id = ?
       """)
   }
@@ -174,18 +178,28 @@ struct UserDataReading {
   /// The user data of an asset that is or was in the library. nil if the asset is unknown.
   mutating func entry(of id: AssetID) throws -> UserDataEntry? {
     asset.bind(1, id)
-    if let found = try asset.firstRow({ (read(asset, id), asset.directoryID(3), asset.bytes(4)) }) {
+    if let found = try asset.firstRow({ (read(asset, id), asset.directoryID(12), asset.bytes(13)) }) {
       var (entry, directory, name) = found
       entry.file.path = try tree.place(directory).path(of: name)
+      entry.file.volume = try volume(of: directory)
       return entry
     }
     tombstone.bind(1, id)
     return try tombstone.firstRow {
       var entry = read(tombstone, id)
-      entry.deletedDate = tombstone.optionalDate(3)
-      entry.file.path = tombstone.bytes(4)
+      entry.deletedDate = tombstone.optionalDate(12)
+      entry.file.path = tombstone.bytes(13)
+      entry.file.volume = tombstone.text(14)
       return entry
     }
+  }
+
+  private mutating func volume(of directory: DirectoryID) throws -> String {
+    if let known = volumes[directory] { return known }
+    volume.bind(1, directory)
+    let identity = try volume.firstRow { volume.text(0) } ?? ""
+    volumes[directory] = identity
+    return identity
   }
 
   /// The line of an asset for the journal. It keeps the fields that a later version wrote.
@@ -196,18 +210,18 @@ struct UserDataReading {
     return entry
   }
 
+  /// Reads the columns that both statements have in common.
   private func read(_ row: RawStatement, _ id: AssetID) -> UserDataEntry {
     var entry = UserDataEntry(id: id)
     entry.data = AssetUserData(isFavorite: row.bool(0), isHidden: row.bool(1))
-    if !row.isNull(13) { entry.data.edits = AssetEdits(recordText: row.bytes(13)) }
-    entry.isInAlbum = row.bool(14)
+    if !row.isNull(10) { entry.data.edits = AssetEdits(recordText: row.bytes(10)) }
+    entry.isInAlbum = row.bool(11)
     entry.addedDate = row.date(2)
-    entry.file.volume = row.text(5)
-    entry.file.inode = UInt64(bitPattern: row.int64(6))
-    entry.file.birthTime = row.time(7)
-    entry.file.byteCount = row.optionalInt64(8).flatMap { $0 < 0 ? nil : $0 }
-    entry.file.modificationTime = row.time(9)
-    entry.file.marks = row.marks(10)
+    entry.file.inode = UInt64(bitPattern: row.int64(3))
+    entry.file.birthTime = row.time(4)
+    entry.file.byteCount = row.optionalInt64(5).flatMap { $0 < 0 ? nil : $0 }
+    entry.file.modificationTime = row.time(6)
+    entry.file.marks = row.marks(7)
     return entry
   }
 }
