@@ -93,9 +93,9 @@ package final class CatalogWriter {
     try newAssetCollections.record(content, in: directoryID, to: &record, from: connection)
   }
 
-  /// The smart albums with these requirements.
-  func smartAlbums(of requirements: AssetRequirements) throws -> [CollectionID] {
-    try newAssetCollections.smartAlbums(connection).filter { $0.requirements == requirements }.map(\.id)
+  /// The smart albums of the catalog, with the assets that they show. They are read once in a transaction.
+  func smartAlbums() throws -> [(id: CollectionID, requirements: AssetRequirements)] {
+    try newAssetCollections.smartAlbums(connection)
   }
 
   /// Adds an asset with its former id, without recording it (see ``restore(_:content:file:hasNewBytes:path:)``).

@@ -58,7 +58,8 @@ extension CatalogWriter {
       record.update(asset: id, .duplicates)
     }
     guard hasChanged else { return }
-    for album in try smartAlbums(of: SmartAlbum.duplicates.definition.requirements) { record.update(collection: album) }
+    let requirements = SmartAlbum.duplicates.definition.requirements
+    for album in try smartAlbums() where album.requirements == requirements { record.update(collection: album.id) }
   }
 
   /// Notes that the first file of an asset is about to change or to go. If it is a duplicate, another one may lose its equal.

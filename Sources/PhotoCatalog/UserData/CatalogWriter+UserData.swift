@@ -28,7 +28,7 @@ extension CatalogWriter {
   private func replace(_ held: AssetUserData, by data: AssetUserData, of id: AssetID) throws {
     let fields = data.changedFields(since: held)
     guard !fields.isEmpty else { return }
-    var collections = Set(try self.collections(holding: id))
+    try recordCollections(holding: id)
     if (held.isFavorite, held.isHidden) != (data.isFavorite, data.isHidden) { try writeFlags(data, of: id) }
     if held.edits != data.edits {
       let file = try fileFields(of: id)
@@ -36,10 +36,12 @@ extension CatalogWriter {
       try writeEdits(data.edits, of: id, file: file)
     }
     if !data.isEmpty { try wantHash(of: id) }
-    collections.formUnion(try self.collections(holding: id))
+    // Other edits move the asset to no other collection.
+    let hasMoved =
+      (held.isFavorite, held.isHidden) != (data.isFavorite, data.isHidden) || held.edits.location != data.edits.location
+    if hasMoved { try recordCollections(holding: id) }
     recording?.note(id, held, data)
     record.update(asset: id, fields)
-    for collection in collections { record.update(collection: collection) }
     editedAssets.insert(id)
   }
 
@@ -57,50 +59,54 @@ extension CatalogWriter {
     try update.run()
   }
 
+  /// Writes the fields that differ. Most indexes have the creation date or the location, and an update of such a column
+  /// writes all of their entries, whether it differs or not.
   private func writeFields(_ fields: EditableFields, of id: AssetID) throws {
-    let update = try RawStatement(
+    let texts = try RawStatement(database, "UPDATE asset SET title = ?, caption = ?, rating = ? WHERE id = ?")
+    texts.bind(1, fields.title)
+    texts.bind(2, fields.caption)
+    texts.bind(3, fields.rating)
+    texts.bind(4, id)
+    try texts.run()
+    let location = try RawStatement(
       database,
       """
-      UPDATE asset SET title = ?, caption = ?, rating = ?, latitude = ?, longitude = ?, altitude = ?, creation_date = ?,
-        creation_offset = ?, creation_source = ?
-      WHERE id = ?
+      UPDATE asset SET (latitude, longitude, altitude) = (?1, ?2, ?3)
+      WHERE id = ?4 AND (latitude, longitude, altitude) IS NOT (?1, ?2, ?3)
       """)
-    update.bind(1, fields.title)
-    update.bind(2, fields.caption)
-    update.bind(3, fields.rating)
-    update.bind(4, fields.location?.latitude)
-    update.bind(5, fields.location?.longitude)
-    update.bind(6, fields.location?.altitude)
-    fields.created.bind(to: update, from: 7)
-    update.bind(10, id)
-    try update.run()
+    location.bind(1, fields.location?.latitude)
+    location.bind(2, fields.location?.longitude)
+    location.bind(3, fields.location?.altitude)
+    location.bind(4, id)
+    try location.run()
+    let created = try RawStatement(
+      database,
+      """
+      UPDATE asset SET (creation_date, creation_offset, creation_source) = (?1, ?2, ?3)
+      WHERE id = ?4 AND (creation_date, creation_offset, creation_source) IS NOT (?1, ?2, ?3)
+      """)
+    fields.created.bind(to: created, from: 1)
+    created.bind(4, id)
+    try created.run()
     try updateKeywords(fields.keywords, of: id)
   }
 
-  /// Records the collections that show this asset. A write that may move the asset to other collections records them
+  /// Records the collections that show this asset: its folder album, and the smart albums and user albums that contain it.
+  /// Their counts and covers may change with the asset. A write that may move the asset to other collections records them
   /// before and after.
   func recordCollections(holding id: AssetID) throws {
-    for collection in try collections(holding: id) { record.update(collection: collection) }
-  }
-
-  /// The collections that show this asset: its folder album, and the smart albums and user albums that contain it.
-  /// Their counts and covers may change with the asset.
-  func collections(holding assetID: AssetID) throws -> [CollectionID] {
     let select = try RawStatement(
       database,
-      """
-      SELECT c.id FROM asset a JOIN collection c ON c.directory_id = a.directory_id WHERE a.id = ?1
-      UNION ALL SELECT collection_id FROM album_asset WHERE asset_id = ?1
-      UNION ALL SELECT c.id FROM asset JOIN collection c ON c.subtype IN (\(Self.smartAlbums)) WHERE asset.id = ?1
-      """)
-    select.bind(1, assetID)
-    var ids: [CollectionID] = []
-    try select.forEachRow { ids.append(select.collectionID(0)) }
-    return ids
+      "SELECT \(AssetFacts.columns), (SELECT id FROM collection WHERE collection.directory_id = asset.directory_id) "
+        + "FROM asset WHERE id = ?")
+    select.bind(1, id)
+    let found = try select.firstRow { (AssetFacts(select), select.optionalCollectionID(AssetFacts.columnCount)) }
+    if let (facts, folderAlbum) = found {
+      for album in try smartAlbums() where album.requirements.admit(facts) { record.update(collection: album.id) }
+      if let folderAlbum { record.update(collection: folderAlbum) }
+    }
+    let albums = try RawStatement(database, "SELECT collection_id FROM album_asset WHERE asset_id = ?")
+    albums.bind(1, id)
+    try albums.forEachRow { record.update(collection: albums.collectionID(0)) }
   }
-
-  /// The subtypes of the smart albums that show the row `asset`.
-  private static let smartAlbums = SmartAlbum.allCases.map { album in
-    album.definition.sql.map { "CASE WHEN \($0) THEN '\(album.rawValue)' END" } ?? "'\(album.rawValue)'"
-  }.joined(separator: ", ")
 }
