@@ -16,7 +16,8 @@ extension CatalogWriter {
   package func place(_ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
     let album = try self.album(id)
     try checkAssets(assets)
-    if let before, try rank(of: before, inAlbum: id) == nil {
+    let next = try before.flatMap { try rank(of: $0, inAlbum: id) }
+    if let before, next == nil {
       try checkAssets([before])
       throw CollectionChangeError.rejected(
         "The photo \(before) is not in the album '\(album.title)', so nothing can be placed before it. Choose a photo of the album, or leave it out for the end."
@@ -25,15 +26,31 @@ extension CatalogWriter {
     var known: Set<AssetID> = []
     let placed = assets.filter { known.insert($0).inserted }
     guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
-    let ranked = try placed.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }
+    let ranked = try ranks(of: placed, inAlbum: id)
     let commit = try nextSequence()
     try recordPlaces(of: ranked, inAlbum: id, placed: commit)
-    // Most assets are new in the album, so there is nothing to remove. None of them has a tombstone.
-    try removeRows(ranked.filter { $0.rank != nil }.map(\.asset), ofAlbum: id)
-    try insert(placed, inAlbum: id, before: before, placed: { _ in commit }, table: { _ in .assets })
+    // The asset before which they are placed may be one of them. Then they are placed at the end.
+    let isMoved = before.map(known.contains) ?? false
+    try writeRows(
+      of: placed, inAlbum: id, before: isMoved ? nil : next, placed: { _ in commit }, table: { _ in .assets })
     albumRecords.append(.placed(album: id, before: before, placed))
-    for asset in placed { try wantHash(of: asset) }
+    try wantHashes(of: placed)
     noteMembers(placed)
+  }
+
+  /// Gives assets of the library the places that they had in an album.
+  ///
+  /// - Parameters:
+  ///   - before: another asset of the library that is in the album; nil is the end.
+  ///   - placed: the sequences of the commits that had placed them.
+  func restorePlaces(
+    of assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, placed: [AssetID: Int64]
+  ) throws {
+    let next = try before.flatMap { try rank(of: $0, inAlbum: id) }
+    try writeRows(of: assets, inAlbum: id, before: next, placed: { placed[$0] ?? 0 }, table: { _ in .assets })
+    albumRecords.append(.placed(album: id, before: next == nil ? nil : before, assets))
+    try wantHashes(of: assets)
+    noteMembers(assets)
   }
 
   /// Adds the assets without a line in the journal to the edited ones. Then the journal gets their lines before its
@@ -46,7 +63,7 @@ extension CatalogWriter {
   package func remove(_ assets: [AssetID], fromAlbum id: CollectionID) throws {
     _ = try album(id)
     try checkAssets(assets)
-    let ranked = try assets.map { (asset: $0, rank: try rank(of: $0, inAlbum: id)) }.filter { $0.rank != nil }
+    let ranked = try ranks(of: assets, inAlbum: id).filter { $0.rank != nil }
     let removed = ranked.map(\.asset)
     guard !removed.isEmpty else { return }
     try recordPlaces(of: ranked, inAlbum: id, placed: nil)
@@ -66,10 +83,11 @@ extension CatalogWriter {
     let tombstones = Set(try missing.filter { try tombstone(of: $0) != nil })
     let known = assets.filter { !missing.contains($0) || tombstones.contains($0) }
     if try hasMembers(album: id) { try removeRows(known, ofAlbum: id) }
-    try insert(
-      known, inAlbum: id, before: before, placed: { placed[$0] ?? 0 },
+    try writeRows(
+      of: known, inAlbum: id, before: try before.flatMap { try anyRank(of: $0, inAlbum: id) },
+      placed: { placed[$0] ?? 0 },
       table: { missing.contains($0) ? .tombstones : .assets })
-    for asset in known where !missing.contains(asset) { try wantHash(of: asset) }
+    try wantHashes(of: known.filter { !missing.contains($0) })
     noteMembers(known)
   }
 
@@ -103,10 +121,16 @@ extension CatalogWriter {
 
   /// The rank of an asset of the library in an album; nil if the album does not have it.
   func rank(of asset: AssetID, inAlbum id: CollectionID) throws -> Double? {
+    try ranks(of: [asset], inAlbum: id)[0].rank
+  }
+
+  private func ranks(of assets: [AssetID], inAlbum id: CollectionID) throws -> [(asset: AssetID, rank: Double?)] {
     let select = try RawStatement(database, "SELECT rank FROM album_asset WHERE collection_id = ? AND asset_id = ?")
     select.bind(1, id)
-    select.bind(2, asset)
-    return try select.firstRow { select.double(0) }
+    return try assets.map { asset in
+      select.bind(2, asset)
+      return (asset, try select.firstRow { select.double(0) })
+    }
   }
 
   /// The sequence of the commit that placed an asset in an album; nil if the album does not have it.
@@ -115,15 +139,6 @@ extension CatalogWriter {
     select.bind(1, id)
     select.bind(2, asset)
     return try select.firstRow { select.int64(0) }
-  }
-
-  func setPlaced(_ placed: Int64, _ asset: AssetID, inAlbum id: CollectionID) throws {
-    let update = try RawStatement(
-      database, "UPDATE album_asset SET placed = ? WHERE collection_id = ? AND asset_id = ?")
-    update.bind(1, placed)
-    update.bind(2, id)
-    update.bind(3, asset)
-    try update.run()
   }
 
   private func album(_ id: CollectionID) throws -> UserCollection {
@@ -157,18 +172,27 @@ extension CatalogWriter {
     return ids == assets + (before.map { [$0] } ?? [])
   }
 
-  /// Inserts assets that the album does not have.
-  private func insert(
-    _ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?, placed: (AssetID) -> Int64,
+  /// Writes the rows of assets that are placed before a rank or at the end. They are new in the album, or they are assets of
+  /// the library that are moved in it.
+  private func writeRows(
+    of assets: [AssetID], inAlbum id: CollectionID, before next: Double?, placed: (AssetID) -> Int64,
     table: (AssetID) -> MemberTable
   ) throws {
     guard !assets.isEmpty else { return }
-    let next = try before.flatMap { try anyRank(of: $0, inAlbum: id) }
     let first = try room(for: assets.count, inAlbum: id, before: next)
-    for (index, asset) in assets.enumerated() {
+    func statement(_ table: MemberTable) throws -> RawStatement {
       let insert = try RawStatement(
-        database, "INSERT INTO \(table(asset).rawValue) (collection_id, asset_id, rank, placed) VALUES (?, ?, ?, ?)")
+        database,
+        """
+        INSERT INTO \(table.rawValue) (collection_id, asset_id, rank, placed) VALUES (?, ?, ?, ?)
+        ON CONFLICT (collection_id, asset_id) DO UPDATE SET rank = excluded.rank, placed = excluded.placed
+        """)
       insert.bind(1, id)
+      return insert
+    }
+    let (ofAssets, ofTombstones) = (try statement(.assets), try statement(.tombstones))
+    for (index, asset) in assets.enumerated() {
+      let insert = table(asset) == .assets ? ofAssets : ofTombstones
       insert.bind(2, asset)
       insert.bind(3, first.rank + Double(index) * first.step)
       insert.bind(4, placed(asset))
@@ -186,8 +210,8 @@ extension CatalogWriter {
     for table in [MemberTable.assets, .tombstones] {
       let delete = try RawStatement(
         database, "DELETE FROM \(table.rawValue) WHERE collection_id = ? AND asset_id = ?")
+      delete.bind(1, id)
       for asset in assets {
-        delete.bind(1, id)
         delete.bind(2, asset)
         try delete.run()
       }
@@ -217,7 +241,7 @@ extension CatalogWriter {
   private func room(for count: Int, inAlbum id: CollectionID, before next: Double?) throws -> (
     rank: Double, step: Double
   ) {
-    let last = try neighbours(of: next, inAlbum: id, limit: 1, below: true).first?.rank
+    let last = try lastRank(below: next, inAlbum: id)
     guard let next else { return ((last ?? 0) + Self.gap, Self.gap) }
     guard let last else { return (next - Double(count) * Self.gap, Self.gap) }
     let step = ((next - last) / Double(count + 1)).rounded(.down)
@@ -259,6 +283,18 @@ extension CatalogWriter {
       record.edit(album: id, placing: (lower + upper).map(\.id))
       return (first, step)
     }
+  }
+
+  /// The largest rank below a rank, or below the end.
+  private func lastRank(below rank: Double?, inAlbum id: CollectionID) throws -> Double? {
+    func half(_ table: MemberTable) -> String {
+      "SELECT max(rank) AS rank FROM \(table.rawValue) WHERE collection_id = ?1 AND rank < ?2"
+    }
+    let select = try RawStatement(
+      database, "SELECT max(rank) FROM (\(half(.assets)) UNION ALL \(half(.tombstones)))")
+    select.bind(1, id)
+    select.bind(2, rank ?? .greatestFiniteMagnitude)
+    return try select.firstRow { select.optionalDouble(0) } ?? nil
   }
 
   /// The assets whose ranks are next to a rank: below it with the largest first, or from it on. nil is the end.

@@ -91,8 +91,9 @@ extension CatalogWriter {
   /// Assets that were next to each other are placed together, because one placement of many assets takes a fraction of
   /// the time of many placements.
   private func restorePlaces(_ placements: [ChangeRecording.Placement]) throws {
+    let albums = try Set(placements.map(\.key.album)).filter { try userCollection($0) != nil }
     var run: PlacementRun?
-    for placement in placements.reversed() {
+    for placement in placements.reversed() where albums.contains(placement.key.album) {
       guard !(run?.add(placement) ?? false) else { continue }
       if let run { try restore(run) }
       run = PlacementRun(placement)
@@ -101,16 +102,13 @@ extension CatalogWriter {
   }
 
   private func restore(_ run: PlacementRun) throws {
-    guard try userCollection(run.album) != nil else { return }
     let missing = Set(try missingAssets(run.assets))
     let assets = Array(run.assets.lazy.filter { !missing.contains($0) }.reversed())
     guard !assets.isEmpty else { return }
     switch run.place {
     case .absent: try remove(assets, fromAlbum: run.album)
     case .before(let next):
-      let isThere = try next.map { try rank(of: $0, inAlbum: run.album) != nil } ?? true
-      try place(assets, inAlbum: run.album, before: isThere ? next : nil)
-      for asset in assets { try setPlaced(run.placed[asset] ?? 0, asset, inAlbum: run.album) }
+      try restorePlaces(of: assets, inAlbum: run.album, before: next, placed: run.placed)
     }
   }
 
