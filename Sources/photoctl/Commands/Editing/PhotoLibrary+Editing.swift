@@ -91,7 +91,15 @@ extension Failure {
   /// call only, and may say that nothing was changed.
   fileprivate init(_ error: PhotoLibraryError, after doneCount: Int, of count: Int) {
     self.init(error, in: "")
-    problem += ". The change was made for the first \(Text.grouped(doneCount)) of \(Text.grouped(count)) assets"
-    remedy = "`photoctl undo` takes that back. When the cause is removed, repeat the command."
+    // If photod ended, the failed call may have been carried out, too, and the changes that can be undone are forgotten.
+    let hasEnded = Reconnection.isOutage(error)
+    problem +=
+      ". The change was made for \(hasEnded ? "at least " : "")the first \(Text.grouped(doneCount)) of "
+      + "\(Text.grouped(count)) assets"
+    remedy =
+      hasEnded
+      ? "It can't be undone, because photod has ended. Look at these assets before you repeat the command."
+      : "`photoctl undo` takes that back, unless `photoctl undo --list` has a reason against it. "
+        + "When the cause is removed, repeat the command."
   }
 }
