@@ -15,6 +15,9 @@ struct HistoryText {
   private var seen = SeenPaths()
   /// The albums that this watch has seen, to name deleted ones, and the differences of changed ones.
   private var albums: [CollectionID: AssetCollection] = [:]
+  /// Whether ``albums`` has the counts before the next commit. Commits with photos change them, and the albums are not
+  /// fetched then.
+  private var hasCounts = false
 
   /// The assets of larger changes are not fetched for their paths.
   static let maximumRemembered = 1_000
@@ -29,6 +32,7 @@ struct HistoryText {
   /// Remembers the titles of albums.
   mutating func remember(_ albums: [AssetCollection]) {
     for album in albums { self.albums[album.id] = album }
+    hasCounts = true
   }
 
   /// Whether the text needs the present albums: there are new ones, or the change is about albums only.
@@ -49,8 +53,9 @@ struct HistoryText {
   ///   - named: the known ones among the assets that were inserted or updated.
   ///   - present: the albums after the change, if ``needsAlbums(_:)``.
   mutating func text(_ change: PersistentChange, named: [Asset], albums present: [AssetCollection] = []) -> String {
-    let before = albums
-    remember(present)
+    let (before, hadCounts) = (albums, hasCounts)
+    hasCounts = false
+    if !present.isEmpty { remember(present) }
     var heads: [String] = []
     if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
       heads.append(
@@ -80,7 +85,11 @@ struct HistoryText {
     }
     if Self.isOnlyOfAlbums(change), change.updatedCollections.count <= WatchText.maximumNamed {
       lines += change.updatedCollections.compactMap { id in
-        albums[id].map { style.doubtful("~ \(difference(from: before[id] ?? $0, to: $0))") }
+        albums[id].map { album in
+          var former = before[id] ?? album
+          if !hadCounts { former.count = album.count }
+          return style.doubtful("~ \(difference(from: former, to: album))")
+        }
       }
     }
     if change.deletedCollections.count <= WatchText.maximumNamed {

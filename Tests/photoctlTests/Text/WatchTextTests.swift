@@ -150,6 +150,13 @@ struct WatchTextTests {
     let photo = change { ($0.updatedAssets, $0.updatedCollections) = ([1], [5]) }
     #expect(!HistoryText.needsAlbums(photo))
     #expect(text(photo, named: [asset(1, "/p/a.jpg")], in: &history) == "  watcher   +0 ~1 -0\n          ~ /p/a.jpg\n")
+    // Such a commit may have changed the count, so the next one must not be taken for the cause.
+    (rome.title, rome.count) = ("Rom", 1_200)
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Roma → Rom\n"))
+    rome.count = 1_199
+    #expect(
+      text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Rom  1,200 → 1,199 photos\n"))
   }
 
   @Test func theNumberOfRememberedPathsIsBounded() {
