@@ -39,7 +39,8 @@ struct WatchCommand: AsyncParsableCommand {
       when photod ends.
 
       COMMANDS
-        --exec runs a command for each commit, at least once, and waits for its
+        --exec runs a command at least once for each commit with photos, renamed
+        folders or drives, and for each that changes albums, and waits for its
         end. A line of JSON for each photo is its standard input: 'change'
         (inserted, updated, deleted), 'id', and 'path'. A photo that moved may
         have a 'fromPath'. A renamed folder is one line with 'renamed', and a drive
