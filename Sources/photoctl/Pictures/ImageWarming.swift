@@ -16,7 +16,7 @@ struct ImageWarming {
   /// How long to wait before looking again.
   var interval: Duration = .seconds(1)
 
-  /// How often the progress is reported on standard error.
+  /// How often the progress is reported on standard error at most.
   var reportInterval: Duration = .seconds(10)
 
   /// The set may not outgrow the contract's limit for a session.
@@ -29,41 +29,65 @@ struct ImageWarming {
     let failedBefore = try await images.statistics().failed
     var ids: [AssetID] = []
     for try await page in library.fetchIDs(FetchOptions(includeHidden: true)) { ids += page.ids }
-    var made = 0
-    var lastReport = ContinuousClock.now
-    while made < ids.count {
-      if ContinuousClock.now - lastReport >= reportInterval {
-        lastReport = .now
-        Output.complain(
-          "photoctl: \(Text.grouped(made)) of \(Text.count(ids.count, "asset", "assets")) have their pictures\n")
-      }
-      if !isImmediate { try await waitUntilIdle() }
-      let part = Array(ids[made...].prefix(Self.partCount))
+    var report = Report(count: ids.count, interval: reportInterval)
+    while report.made < ids.count {
+      if !isImmediate { try await waitUntilIdle(&report) }
+      let part = Array(ids[report.made...].prefix(Self.partCount))
       // The pictures that were made before stay in the set, so that they are not evicted for later ones.
-      if made % Self.mostMembers + part.count > Self.mostMembers { images.stopCachingImagesForAllAssets() }
+      if report.made % Self.mostMembers + part.count > Self.mostMembers { images.stopCachingImagesForAllAssets() }
       images.startCachingImages(for: part, targetSize: Self.size)
       await images.sent()
-      try await waitUntilMade(made, of: ids.count)
-      made += part.count
+      try await waitUntilMade(&report)
+      report.made += part.count
     }
     return (ids.count, max(0, try await images.statistics().failed - failedBefore))
   }
 
-  private func waitUntilIdle() async throws {
-    guard let reason = idleness.reasonToWait() else { return }
-    Output.complain("photoctl: waiting, because \(reason)\n")
-    repeat { try await Task.sleep(for: interval) } while idleness.reasonToWait() != nil
+  /// Writes the progress to standard error, at most once in an interval.
+  private struct Report {
+    let count: Int
+    let interval: Duration
+    var made = 0
+    private var last = ContinuousClock.now
+    private var lastReason: String?
+
+    init(count: Int, interval: Duration) { (self.count, self.interval) = (count, interval) }
+
+    mutating func progress() {
+      guard ContinuousClock.now - last >= interval else { return }
+      write("\(Text.grouped(made)) of \(Text.count(count, "asset", "assets")) have their pictures")
+    }
+
+    /// Says why the work waits, at once if the reason is another one than before.
+    mutating func waiting(because reason: String) {
+      guard reason != lastReason || ContinuousClock.now - last >= interval else { return }
+      lastReason = reason
+      write("waiting, because \(reason)")
+    }
+
+    private mutating func write(_ text: String) {
+      last = .now
+      Output.complain("photoctl: \(text)\n")
+    }
+  }
+
+  private func waitUntilIdle(_ report: inout Report) async throws {
+    while let reason = idleness.reasonToWait() {
+      report.waiting(because: reason)
+      try await Task.sleep(for: interval)
+    }
   }
 
   /// photod makes the members of sets last, so they are made when nothing is queued.
-  private func waitUntilMade(_ made: Int, of count: Int) async throws {
+  private func waitUntilMade(_ report: inout Report) async throws {
     while true {
+      report.progress()
       let statistics = try await images.statistics()
       if statistics.queued == 0, statistics.running == 0 { return }
       guard statistics.bytes < statistics.maximumBytes / 100 * 95 else {
         throw Failure(
           .inputOutput,
-          "the cache has no room for more pictures: \(byteText(statistics.bytes)) of \(byteText(statistics.maximumBytes)) are used, and the first \(Text.grouped(made)) of \(Text.count(count, "asset", "assets")) have pictures",
+          "the cache has no room for more pictures: \(byteText(statistics.bytes)) of \(byteText(statistics.maximumBytes)) are used, and the first \(Text.grouped(report.made)) of \(Text.count(report.count, "asset", "assets")) have pictures",
           remedy: "Set a larger image-cache-size in the configuration of photod, and run the command again.",
           command: "images")
       }
