@@ -88,7 +88,9 @@ import Testing
     #expect(long?.status == .usage)
   }
 
-  enum Place: CaseIterable { case catalogIsAFolder, catalogBelowAFile, socketIsAFile, socketBelowAFile }
+  enum Place: CaseIterable {
+    case catalogIsAFolder, catalogBelowAFile, catalogBelowALinkToNothing, socketIsAFile, socketBelowAFile
+  }
 
   /// The check ends with the exit code of a start, and with the same message.
   @Test(arguments: Place.allCases) func theCheckFindsPlacesAtWhichAStartFails(_ place: Place) async throws {
@@ -100,6 +102,9 @@ import Testing
     switch place {
     case .catalogIsAFolder: options.catalog = "\(scratch.path)/folder"
     case .catalogBelowAFile: options.catalog = "\(file)/catalog.sqlite"
+    case .catalogBelowALinkToNothing:
+      try #require(symlink("\(scratch.path)/missing", "\(scratch.path)/link") == 0)
+      options.catalog = "\(scratch.path)/link/catalog.sqlite"
     case .socketIsAFile: options.socket = file
     case .socketBelowAFile: options.socket = "\(file)/photod.sock"
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Checks the places of the catalog and the socket without changing anything, so that `photod --check-config` finds
-/// what a start would find.
+/// most of what a start would find. It does not read the catalog.
 enum PlaceCheck {
   /// - Throws: `inputOutput` if something other than a file is at the path of the catalog.
   static func catalog(_ path: String) throws(StartError) {
@@ -24,8 +24,12 @@ enum PlaceCheck {
   /// - Throws: `cannotCreate` if the folder does not exist and can't be made, or if no file can be made in it.
   static func folder(of path: String) throws(StartError) {
     var folder = PrivateDirectory.parent(of: path)
-    while access(folder, F_OK) != 0, errno == ENOENT, folder != "/" { folder = PrivateDirectory.parent(of: folder) }
     var status = stat()
+    while access(folder, F_OK) != 0, errno == ENOENT, folder != "/" {
+      // A link whose target is missing takes the place of a folder.
+      if lstat(folder, &status) == 0 { throw PrivateDirectory.noDirectory(folder) }
+      folder = PrivateDirectory.parent(of: folder)
+    }
     guard stat(folder, &status) == 0 else { throw PrivateDirectory.failure(folder, errno) }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw PrivateDirectory.noDirectory(folder) }
     guard access(folder, W_OK | X_OK) == 0 else {

@@ -20,8 +20,10 @@ enum PrivateDirectory {
     guard errno == ENOENT else { throw failure(path, errno) }
     let parent = PrivateDirectory.parent(of: path)
     if parent != path { try make(parent) }
-    // Another photod may make it at the same moment.
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure(path, errno) }
+    guard mkdir(path, 0o700) != 0 else { return }
+    guard errno == EEXIST else { throw failure(path, errno) }
+    // Another photod may have made it at the same moment. Otherwise it is a link whose target is missing.
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw noDirectory(path) }
   }
 
   /// Returns the directory that holds this path: `/` for a path without another slash.
