@@ -199,10 +199,15 @@ extension CatalogWriter {
       of: members, inAlbum: collection.id, before: nil,
       placed: Dictionary(deleted.members.map { ($0.asset, $0.placed) }, uniquingKeysWith: { $1 }))
     if !members.isEmpty { albumRecords.append(.placed(album: collection.id, before: nil, members)) }
-    if collection.rank == 0, try hasPositions(collection.parentID, besides: collection.id),
-      let now = try userCollection(collection.id)
-    {
-      try setPlace(of: now, in: now.parentID, before: nil)
+    if var now = try userCollection(collection.id) {
+      if now.parentID != collection.parentID, now.rank != 0 {
+        // Its folder is gone, so it is at the top level. Its rank was one of that folder.
+        now.rank = 0
+        try write(now)
+      }
+      if now.rank == 0, try hasPositions(now.parentID, besides: now.id) {
+        try setPlace(of: now, in: now.parentID, before: nil)
+      }
     }
     try setPlaced(deleted.placed, collection.id)
   }

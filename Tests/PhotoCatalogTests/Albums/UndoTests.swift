@@ -109,6 +109,31 @@ import Testing
     #expect(try catalog.list(created[1]) == [3, 1, 2])
   }
 
+  /// The album was in a folder that is gone, too. At the top level it gets a rank if the others there have some.
+  @Test(arguments: [false, true])
+  func anAlbumOfADeletedFolderReturnsToTheTopLevel(hasRanks: Bool) throws {
+    let created = try catalog.perform(
+      .createFolder(title: "F", parent: nil), .createAlbum(title: "A", assets: [], parent: -1),
+      .createAlbum(title: "B", assets: [], parent: -1), .createAlbum(title: "C", assets: [], parent: nil),
+      .createAlbum(title: "D", assets: [], parent: nil))
+    var edit = CollectionEdit()
+    func place(_ id: CollectionID, before next: CollectionID) throws {
+      edit.place = CollectionPlacement(parent: .same, position: .before(next))
+      _ = try perform([.editCollection(id, edit)])
+    }
+    // Either the top level has ranks, or the folder.
+    if hasRanks { try place(created[4], before: created[3]) } else { try place(created[2], before: created[1]) }
+    let deleted = try perform([.deleteCollection(created[1])]).1
+    _ = try perform([.deleteCollection(created[0])])
+    try undo(deleted)
+    let top = try catalog.read { try $0.userCollections(in: nil) }
+    #expect(top.map(\.title) == (hasRanks ? ["D", "C", "A"] : ["A", "C", "D"]))
+    #expect(top.allSatisfy { ($0.rank != 0) == hasRanks }, "\(top)")
+    try catalog.perform(.createAlbum(title: "B2", assets: [], parent: nil))
+    let titles = try catalog.read { try $0.userCollections(in: nil) }.map(\.title)
+    #expect(titles == (hasRanks ? ["D", "C", "A", "B2"] : ["A", "B2", "C", "D"]))
+  }
+
   /// Another call placed the asset again, so its place is not that of the change any more.
   @Test func placesThatWereChangedAgainAreNotUndone() throws {
     let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3], parent: nil))[0]
