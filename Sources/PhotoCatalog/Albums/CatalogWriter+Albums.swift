@@ -11,12 +11,14 @@ extension CatalogWriter {
   /// Adds the assets that are missing in an album, and moves the others. They are placed in this order, before another
   /// asset or at the end.
   ///
+  /// - Parameter before: an asset of the album; nil is the end. If it is one of those that are placed, they come before
+  ///   the first asset behind it that is not.
   /// - Complexity: O(k log n) for k assets, if the ranks have room.
   /// - Throws: ``CollectionChangeError``.
   package func place(_ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
     let album = try self.album(id)
     try checkAssets(assets)
-    let next = try before.flatMap { try rank(of: $0, inAlbum: id) }
+    var next = try before.flatMap { try rank(of: $0, inAlbum: id) }
     if let before, next == nil {
       try checkAssets([before])
       throw CollectionChangeError.rejected(
@@ -25,14 +27,16 @@ extension CatalogWriter {
     }
     var known: Set<AssetID> = []
     let placed = assets.filter { known.insert($0).inserted }
+    var before = before
+    if let asset = before, let rank = next, known.contains(asset) {
+      let other = try other(than: known, behind: rank, inAlbum: id)
+      (before, next) = (other?.asset, other?.rank)
+    }
     guard try !isInPlace(placed, inAlbum: id, before: before) else { return }
     let ranked = try ranks(of: placed, inAlbum: id)
     let commit = try nextSequence()
     try recordPlaces(of: ranked, inAlbum: id, placed: commit)
-    // The asset before which they are placed may be one of them. Then they are placed at the end.
-    let isMoved = before.map(known.contains) ?? false
-    try writeRows(
-      of: placed, inAlbum: id, before: isMoved ? nil : next, placed: { _ in commit }, table: { _ in .assets })
+    try writeRows(of: placed, inAlbum: id, before: next, placed: { _ in commit }, table: { _ in .assets })
     albumRecords.append(.placed(album: id, before: before, placed))
     try wantHashes(of: placed)
     noteMembers(placed)
@@ -131,6 +135,23 @@ extension CatalogWriter {
       select.bind(2, asset)
       return (asset, try select.firstRow { select.double(0) })
     }
+  }
+
+  /// The first asset behind a rank that is not one of these.
+  private func other(
+    than assets: Set<AssetID>, behind rank: Double, inAlbum id: CollectionID
+  ) throws -> (asset: AssetID, rank: Double)? {
+    let select = try RawStatement(
+      database, "SELECT asset_id, rank FROM album_asset WHERE collection_id = ? AND rank > ? ORDER BY rank LIMIT ?")
+    select.bind(1, id)
+    select.bind(2, rank)
+    select.bind(3, Int64(assets.count))
+    var found: (asset: AssetID, rank: Double)?
+    try select.forEachRow {
+      let asset = AssetID(rawValue: select.int64(0))
+      if found == nil, !assets.contains(asset) { found = (asset, select.double(1)) }
+    }
+    return found
   }
 
   /// The sequence of the commit that placed an asset in an album; nil if the album does not have it.

@@ -184,8 +184,12 @@ struct ChangeModel: Sendable {
     album.title = edit.title ?? album.title
     album.members.removeAll { edit.removeAssetIDs?.contains($0) ?? false }
     if let placed = edit.placeAssetIDs {
+      var next = edit.beforeAssetID
+      if let index = next.flatMap(album.members.firstIndex) {
+        next = album.members[index...].first { !placed.contains($0) }
+      }
       album.members.removeAll(where: placed.contains)
-      let index = edit.beforeAssetID.flatMap(album.members.firstIndex) ?? album.members.count
+      let index = next.flatMap(album.members.firstIndex) ?? album.members.count
       album.members.insert(contentsOf: placed, at: index)
     }
     album.keyAsset = edit.keyAssetID ?? album.keyAsset

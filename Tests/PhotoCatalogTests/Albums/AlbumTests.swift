@@ -153,9 +153,12 @@ import Testing
       let some = Array(there.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
       switch Int.random(in: 0..<8, using: &random) {
       case 0..<5:
-        let before = model.filter { !some.contains($0) && !deleted.contains($0) }.randomElement(using: &random)
-        let place = Bool.random(using: &random) ? before : nil
+        let before = model.filter { !deleted.contains($0) }.randomElement(using: &random)
+        var place = Bool.random(using: &random) ? before : nil
         try catalog.place(some, in: album, before: place)
+        if let index = place.flatMap(model.firstIndex) {
+          place = model[index...].first { $0 == place ? !some.contains($0) : !(some + deleted).contains($0) }
+        }
         model.removeAll(where: some.contains)
         model.insert(contentsOf: some, at: place.flatMap(model.firstIndex) ?? model.count)
       case 5:
