@@ -75,6 +75,10 @@ struct PhotoLibraryErrorTests {
         error.remedy == "Start the photod that serves this socket, or choose another socket. PHOTOD_SOCKET may name it."
       )
     }
+    let silent = PhotoLibraryError(.timedOut(path: standard))
+    #expect(silent.remedy.hasPrefix("It hangs, or it is too busy. Restart it with `systemctl"))
+    let full = PhotoLibraryError(.connectionFailed(path: standard, reason: "socket: Too many open files"))
+    #expect(full.remedy.hasPrefix("The limit of open files may be reached"))
     try await withTemporaryDirectory { folder in
       let long = folder + "/" + String(repeating: "x", count: 120)
       for (path, reason) in [(folder, "it is no socket"), (long, "the path of a socket has at most 107 bytes")] {

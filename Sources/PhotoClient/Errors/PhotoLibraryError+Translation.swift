@@ -32,7 +32,7 @@ extension PhotoLibraryError {
 
   private static let noSocket = "there is no socket"
   private static let noListener = "no process listens"
-  private static let noAnswer = "it accepts no connections"
+  static let noAnswer = "it accepts no connections"
 
   /// Whether the socket shows that photod does not run. It may start a little later.
   package var isWithoutDaemon: Bool {

@@ -145,6 +145,10 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .methodMissing: "Install a photod and a client of the same version."
     case .internalError: "This is a bug of photod. Its log has more: `journalctl --user -u photod`."
     case .unknown: "This program is older than photod. Install the same version of both."
+    case .unreachable(_, Self.noAnswer):
+      "It hangs, or it is too busy. Restart it with `systemctl --user restart photod`, or end it and start it again."
+    case .unreachable(_, let reason) where reason.hasPrefix("socket: "):
+      "The limit of open files may be reached (`ulimit -n`). Close some of them, and try again."
     case .unreachable(let path, _) where !isWithoutDaemon:
       "Check the path of the socket. The standard one is \(PhotoLibrary.standardSocketPath)\(path == PhotoLibrary.standardSocketPath ? "" : ", and PHOTOD_SOCKET may name another")."
     case .unreachable(let path, _) where path != PhotoLibrary.standardSocketPath:
