@@ -197,12 +197,13 @@ final class ChangeInbox: Sendable {
   /// Whether a list at the first token may still get a change to the second one. photod replies for each higher
   /// sequence.
   ///
-  /// An epoch that ends while photod runs changes no sequence, so tokens of different epochs can be compared. If
-  /// another catalog takes its place, all lists lose their connections.
-  private static func isEarlier(_ one: String, than other: String) -> Bool {
+  /// An epoch that ends while photod runs changes no sequence, so the sequences of a later epoch go on from those of
+  /// the one before. A restored catalog has a later epoch and may have lower sequences. No list that has a token of it
+  /// gets one of an earlier epoch.
+  static func isEarlier(_ one: String, than other: String) -> Bool {
     guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library else {
       return false
     }
-    return left.sequence < right.sequence
+    return left.epoch <= right.epoch && left.sequence < right.sequence
   }
 }

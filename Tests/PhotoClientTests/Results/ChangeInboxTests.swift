@@ -95,6 +95,25 @@ import Testing
     try await change.value
   }
 
+  /// The change was read before a backup was restored. Its epoch is later, and its sequences are lower.
+  @Test mutating func aListOfARestoredCatalogDelaysNoChangeFromBeforeIt() async throws {
+    for list in 0..<3 { inbox.reached("l.1.99", by: list) }
+    let change = try await put(0, "l.1.100")
+    inbox.reached("l.1.100", by: 2)
+    inbox.lost(1)
+    #expect(ready() == nil)
+    inbox.reached("l.2.40", by: 1)
+    #expect(try #require(ready()) == ("l.1.100", 1))
+    try await change.value
+    // The other lists come back, and their changes to the restored catalog come together.
+    for list in [0, 2] { inbox.lost(list) }
+    let second = try await put(2, "l.2.40")
+    #expect(ready() == nil)
+    let first = try await put(0, "l.2.40")
+    #expect(try #require(ready()) == ("l.2.40", 2))
+    for task in [first, second] { try await task.value }
+  }
+
   /// An epoch may end while photod runs. The next commit then concerns lists whose tokens have the epoch before.
   @Test mutating func theChangesOfTheFirstCommitOfAnEpochComeTogether() async throws {
     for list in 0..<3 { inbox.reached("l.1.7", by: list) }
