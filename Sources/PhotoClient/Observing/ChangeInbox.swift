@@ -111,8 +111,13 @@ final class ChangeInbox: Sendable {
 
   /// photod answers. If all lists were lost, photod may have been restarted, so the others will come back, too. If
   /// another list is there, photod may accept no connection for those that are missing.
+  ///
+  /// Another list whose change was not taken does not read its connection, so it may have lost it, too.
   private static func know(_ list: Int, at token: String, _ state: inout State) {
-    let isFirst = state.progress.allSatisfy { if case .known = $0 { false } else { true } }
+    let isFirst = state.progress.enumerated().allSatisfy { other, progress in
+      guard case .known = progress else { return true }
+      return other != list && state.entries[other] != nil
+    }
     if isFirst {
       for other in state.progress.indices {
         if case .awaited = state.progress[other] { state.progress[other] = .awaited(failures: 0) }

@@ -138,6 +138,24 @@ import Testing
     try await change.value
   }
 
+  /// A list whose change was not taken does not notice that photod was restarted, so it does not count as connected.
+  @Test mutating func aListThatWasLostIsAwaitedThoughTheReaderIsBusy() async throws {
+    for list in 0..<3 { inbox.reached("l.1.2", by: list) }
+    let first = try await put(0, "l.1.3")
+    // photod is away for long.
+    for _ in 0..<20 { for list in 1...2 { inbox.lost(list) } }
+    let second = try await put(1, "l.1.4")
+    #expect(ready() == nil)
+    inbox.reached("l.1.3", by: 2)
+    #expect(try #require(ready()) == ("l.1.3", 1))
+    #expect(ready() == nil)
+    let third = try await put(2, "l.1.4")
+    #expect(ready() == nil)
+    inbox.reached("l.1.4", by: 0)
+    #expect(try #require(ready()) == ("l.1.4", 2))
+    for task in [first, second, third] { try await task.value }
+  }
+
   @Test mutating func problemsComeFirstAndTheOldestAreDropped() async throws {
     inbox.reached("l.1.3", by: 1)
     inbox.reached("l.1.3", by: 2)
