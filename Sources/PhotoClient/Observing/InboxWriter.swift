@@ -23,13 +23,18 @@ struct InboxWriter: Sendable {
 /// Whether photod replies for commits that left a list as it was.
 struct TokenReplies {
   private let inbox: InboxWriter
+  /// Whether the list itself is read again after each commit.
+  private let areNeeded: Bool
   /// Whether this photod does not know the option `unchanged`.
   private var isOldDaemon = false
 
-  init(for inbox: InboxWriter) { self.inbox = inbox }
+  init(for inbox: InboxWriter, areNeeded: Bool = false) {
+    self.inbox = inbox
+    self.areNeeded = areNeeded
+  }
 
   /// Whether the call requests these replies.
-  var areRequested: Bool { inbox.isOneOfSeveral && !isOldDaemon }
+  var areRequested: Bool { (inbox.isOneOfSeveral || areNeeded) && !isOldDaemon }
   /// Whether a change of the list says that the list is known up to its token. A photod without these replies may send
   /// nothing more for a long time, so no other list can wait for that.
   var changesGiveTheToken: Bool { !isOldDaemon }

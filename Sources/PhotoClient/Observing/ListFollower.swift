@@ -137,38 +137,24 @@ struct CollectionListFollower: Sendable {
   func follow() async {
     var current = result
     var pauses = ObservationPauses()
-    var tokens = TokenReplies(for: inbox)
+    var tokens = TokenReplies(for: inbox, areNeeded: result.query.asset != nil)
     while !Task.isCancelled {
       pauses.begin()
       do {
         // The list is short, so it comes whole after a lost connection. The change is computed here.
-        var replica = CollectionListReplica()
+        var states = CollectionListStates(of: result)
         let request = ObserveCollectionsRequest(
           kinds: result.query.kinds?.map(\.rawValue), unchanged: tokens.areRequested ? true : nil)
         for try await observation in result.library.observeCollections(request) {
           pauses.madeProgress()
-          switch try replica.apply(observation) {
-          case .partOfList: continue
-          case .unchanged:
-            tokens.reached(observation.token)
-            continue
-          case .list, .details: break
+          for state in try await states.take(observation, eachTokenComes: tokens.areRequested) {
+            guard let change = state.change(from: current) else {
+              tokens.reached(state.token)
+              continue
+            }
+            current = change.after
+            try await inbox.put(.collections(CollectionListStep(change: change)), isKnown: tokens.changesGiveTheToken)
           }
-          var collections = replica.collections
-          if result.query.asset != nil {
-            collections = try await result.library.collections(of: result.query).0
-          }
-          let next = CollectionFetchResult(
-            result.query, result.query.selected(from: collections), token: observation.token, of: result.library)
-          let change = CollectionFetchResultChange(
-            from: current, to: next, updated: Set((observation.updated ?? []).map(\.id)),
-            existing: Set(replica.collections.map(\.id)))
-          guard let change else {
-            tokens.reached(observation.token)
-            continue
-          }
-          current = next
-          try await inbox.put(.collections(CollectionListStep(change: change)), isKnown: tokens.changesGiveTheToken)
         }
         tokens.connectionWasLost()
         try await pauses.wait(after: .connectionClosed)

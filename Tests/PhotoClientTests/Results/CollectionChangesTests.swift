@@ -1,6 +1,7 @@
 import ChangeDetails
 import PhotoContract
 import PhotoModel
+import Synchronization
 import TestTools
 import Testing
 import Varlink
@@ -84,6 +85,111 @@ import Varlink
       let both = try #require(change.details(for: result))
       #expect(both.removedObjects.map(\.id) == [3] && both.after.map(\.count) == next.after.map(\.count))
       #expect(change.details(for: next.after) == nil)
+    }
+  }
+
+  /// An observation of a commit that changed albums of the list that follow each other, or none.
+  private static func step(
+    _ token: String, after previous: String, _ list: [AssetCollection], updated: [AssetCollection] = [],
+    fields: [String] = []
+  ) -> CollectionObservation {
+    let start = updated.first.flatMap { album in list.firstIndex { $0.id == album.id } } ?? 0
+    let ranges = [IndexRange(start: start, count: updated.count)]
+    return CollectionObservation(
+      token: token, previousToken: previous, count: list.count,
+      digest: ListDigest(of: list.map(\.id.element)).description,
+      details: updated.isEmpty
+        ? nil
+        : FetchResultChangeDetails(
+          countBefore: list.count, countAfter: list.count, changedBefore: ranges, changedAfter: ranges,
+          changedFields: fields),
+      inserted: updated.isEmpty ? nil : [], updated: updated.isEmpty ? nil : updated,
+      deleted: updated.isEmpty ? nil : [])
+  }
+
+  /// An album may lose one photo and get another with the same commit. Its title, count, dates and cover stay.
+  @Test func anAlbumThatIsAsBeforeMayHaveLostTheAsset() async throws {
+    let albums = Self.albums([1: "a", 2: "b"])
+    var renamed = albums
+    renamed[1].title = "c"
+    let hasLost = Mutex(false)
+    let wasFetched = PendingValue<Void>()
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchCollections": { call in
+        guard hasLost.withLock({ $0 }) else {
+          return try await call.reply(CollectionPage(token: "l.1.1", collections: [albums[0]]))
+        }
+        try await call.reply(CollectionPage(token: "l.1.2", collections: []))
+        wasFetched.resolve(.success(()))
+      },
+      "ObserveCollections": { [renamed] call in
+        try await call.replyContinuing(Self.list(albums, "l.1.1"))
+        try await call.drained()
+        hasLost.withLock { $0 = true }
+        let givesTokens = try call.parameters(ObserveCollectionsRequest.self).unchanged == true
+        if givesTokens {
+          try await call.replyContinuing(Self.step("l.1.2", after: "l.1.1", albums))
+          try await wasFetched.value()
+        }
+        try await call.replyContinuing(
+          Self.step(
+            "l.1.3", after: givesTokens ? "l.1.2" : "l.1.1", renamed, updated: [renamed[1]], fields: ["title"]))
+        try await Task.sleep(for: .seconds(3_600))
+      },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssetCollections(containing: asset(1))
+      #expect(result.map(\.id) == [1])
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let change = try #require(await changes.next())
+      #expect(change.token == "l.1.2")
+      #expect(change.details(for: result)?.removedObjects.map(\.id) == [1])
+    }
+  }
+
+  /// photod commits between an observation and the fetch that follows it.
+  ///
+  /// - Parameter isMerged: whether the commit of the fetch has no observation of its own.
+  @Test(arguments: [false, true]) func aFetchThatIsLaterThanItsObservationGivesItsToken(isMerged: Bool) async throws {
+    let albums = Self.albums([1: "a", 2: "b"])
+    let (renamed, again) = (Self.albums([1: "a2", 2: "b"]), Self.albums([1: "a3", 2: "b"]))
+    let fetches = Mutex([
+      CollectionPage(token: "l.1.1", collections: [albums[0]]),
+      CollectionPage(token: "l.1.1", collections: [albums[0]]),
+      CollectionPage(token: "l.1.3", collections: renamed),
+      CollectionPage(token: "l.1.4", collections: again),
+    ])
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchCollections": { call in
+        try await call.reply(fetches.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
+      },
+      "ObserveCollections": { call in
+        try await call.replyContinuing(Self.list(albums, "l.1.1"))
+        try await call.replyContinuing(
+          Self.step("l.1.2", after: "l.1.1", renamed, updated: [renamed[0]], fields: ["title"]))
+        if !isMerged {
+          try await call.replyContinuing(
+            Self.step("l.1.3", after: "l.1.2", renamed, updated: [renamed[1]], fields: ["keyAsset"]))
+        }
+        try await call.replyContinuing(
+          Self.step(
+            "l.1.4", after: isMerged ? "l.1.2" : "l.1.3", again, updated: isMerged ? again : [again[0]],
+            fields: ["title"]))
+        try await Task.sleep(for: .seconds(3_600))
+      },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssetCollections(containing: asset(1))
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let first = try #require(await changes.next())
+      #expect(first.token == "l.1.3")
+      let details = try #require(first.details(for: result))
+      #expect(details.insertedObjects.map(\.id) == [2] && details.changedObjects.map(\.title) == ["a2"])
+      let second = try #require(await changes.next())
+      #expect(second.token == "l.1.4")
+      let next = try #require(second.details(for: details.after))
+      // The album with another cover picture is named with the last of the merged commits.
+      #expect(next.changedObjects.map(\.title) == (isMerged ? ["a3", "b"] : ["a3"]))
     }
   }
 }
