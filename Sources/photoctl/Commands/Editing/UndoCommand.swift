@@ -11,8 +11,8 @@ struct UndoCommand: AsyncParsableCommand {
       with their numbers, and nothing if there is none. photod keeps up to 100 changes until it ends.
 
       The change is undone as a whole. photod undoes nothing if one of the photos or albums was changed again since. \
-      The message names it. A change with more than 20,000 edits and places of photos in albums can't be undone. The \
-      list has it nevertheless, and it is the last change until there is a later one.
+      The message names it. A change with more than 20,000 places of photos in albums, or 5,000 to 10,000 edits, can't \
+      be undone. The list has it nevertheless, and it is the last change until there is a later one.
 
       EXAMPLES
         photoctl undo

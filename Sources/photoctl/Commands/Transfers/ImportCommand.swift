@@ -18,7 +18,7 @@ struct ImportCommand: AsyncParsableCommand {
       It adds and replaces, and removes nothing: a typed value of the export replaces the one that you typed here, and \
       other values stay. An album with the same title in the same folder gets the photos that it lacks, in the order \
       of the export. If you repeat it, nothing changes. `photoctl undo` undoes the whole import, if it has at most \
-      20,000 edits and places of photos in albums. A larger import can't be undone.
+      20,000 places of photos in albums, or 5,000 to 10,000 edits. A larger import can't be undone.
 
       Photos that are not found are listed with the reason. All others are imported, and it exits with 66. If photod \
       did not accept an album, it exits with 65.
