@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PhotoContract
 import PhotoModel
@@ -65,20 +66,33 @@ import Varlink
       let library = daemon.library()
       let result = try await library.fetchAssets()
       list.change(to: [1, 2])
-      for _ in 0..<200 { try await Self.registerWhileBusy(library, result) }
+      for _ in 0..<100 { try await Self.registerWhileBusy(library, result) }
     }
   }
 
   @MainActor private static func registerWhileBusy(_ library: PhotoLibrary, _ result: FetchResult) async throws {
     let calls = FirstCall()
-    let registration = library.register(for: [result]) { _ in calls.note() }
-    // Much longer than a call takes to come.
-    let end = ContinuousClock.now + .milliseconds(20)
-    while ContinuousClock.now < end {}
-    calls.callerHasRegistration()
+    let registration = register(calls, library, result)
     try await calls.came.value()
     #expect(!calls.wasEarly)
     await registration.unregister()
+  }
+
+  /// One turn of the main actor, in which three other registrations get their calls, one after the other. Each of
+  /// them begins at once, so a call that does not wait for the end of the turn comes meanwhile.
+  @MainActor private static func register(
+    _ calls: FirstCall, _ library: PhotoLibrary, _ result: FetchResult
+  ) -> ChangeRegistration {
+    let registration = library.register(for: [result]) { _ in calls.note() }
+    for _ in 0..<3 {
+      let hasCome = DispatchSemaphore(value: 0)
+      let other = library.makeRegistration(for: [result]) { _ in hasCome.signal() }
+      other.begin()
+      #expect(hasCome.wait(timeout: .now() + 60) == .success)
+      withExtendedLifetime(other) {}
+    }
+    calls.callerHasRegistration()
+    return registration
   }
 
   /// A caller without an actor has the registration before the first call, whatever the threads do.
@@ -91,7 +105,7 @@ import Varlink
       for round in 0..<500 {
         let calls = FirstCall()
         let registration = library.makeRegistration(for: [result]) { _ in calls.note() }
-        if round % 100 == 0 { try await Task.sleep(for: .milliseconds(3)) } else { await Task.yield() }
+        if round % 50 == 0 { try await Self.waitForACall(library, result) } else { await Task.yield() }
         calls.callerHasRegistration()
         registration.begin()
         registration.begin()
@@ -100,6 +114,15 @@ import Varlink
         await registration.unregister()
       }
     }
+  }
+
+  /// Waits until another registration, which begins at once, gets its call.
+  private static func waitForACall(_ library: PhotoLibrary, _ result: FetchResult) async throws {
+    let calls = FirstCall()
+    let registration = library.makeRegistration(for: [result]) { _ in calls.note() }
+    registration.begin()
+    try await calls.came.value()
+    await registration.unregister()
   }
 
   @Test func aRegistrationThatDidNotBeginCallsNothing() async throws {
