@@ -210,11 +210,9 @@ final class SharedThumbnails: Sendable {
       return settleLater(id)
     }
     if let asset, !asset.isShareable {
-      // The records may have been deleted with the cache of photod, or name other paths.
-      let paths = Set(recorded.map(\.record.path))
-      recorded += asset.files.filter { !paths.contains($0.path) }.map {
-        (record: ThumbnailRecords.Record(assetID: id, file: $0.index, path: $0.path), interrupted: nil)
-      }
+      // The records may have been deleted with the cache of photod, or name other paths. In an earlier catalog, the
+      // photo had another id. So all thumbnails that photod has written for its paths go.
+      for file in asset.files { removeThumbnails(of: file.path) }
     }
     for (record, interrupted) in recorded { settle(record, interrupted: interrupted, asset) }
     // photod was killed before the first record of a file was whole.
@@ -285,7 +283,7 @@ final class SharedThumbnails: Sendable {
 
   /// Removes the thumbnails of a path to which they were being moved, and then its record.
   private func endMove(to record: ThumbnailRecords.Record) {
-    removeThumbnails(of: record)
+    removeThumbnails(of: record.path, assetID: record.assetID)
     records.removeNew(record)
   }
 
@@ -373,13 +371,17 @@ final class SharedThumbnails: Sendable {
     guard let former = formerRecord() else { return }
     settle(former, interrupted: records.newRecord(of: former.assetID, file: former.file), asset)
     guard let rest = formerRecord() else { return }
-    removeThumbnails(of: rest)
+    removeThumbnails(of: rest.path, assetID: rest.assetID)
     records.remove(rest)
   }
 
-  private func removeThumbnails(of record: ThumbnailRecords.Record) {
-    for place in places where folder.facts(place, of: record.path)?.assetID == record.assetID {
-      folder.remove(place, of: record.path)
+  /// Removes the thumbnails of a path that photod has written.
+  /// - Parameter assetID: the asset for which it has written them; nil for any.
+  private func removeThumbnails(of path: [UInt8], assetID: Int64? = nil) {
+    for place in places {
+      guard let writtenFor = folder.facts(place, of: path)?.assetID, assetID.map({ $0 == writtenFor }) ?? true
+      else { continue }
+      folder.remove(place, of: path)
     }
   }
 

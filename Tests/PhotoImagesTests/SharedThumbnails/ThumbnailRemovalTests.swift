@@ -82,6 +82,18 @@ import WatchRecords
     #expect(fixture.sharedFiles.isEmpty && fixture.recordCount == 0)
   }
 
+  /// The cache of photod and its catalog were deleted. In the new catalog, the photo has another id.
+  @Test func hidingRemovesThumbnailsOfAnEarlierCatalog() async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add([1])
+    try fixture.writeThumbnail("/photos/1.jpg", Self.small, in: "normal", assetID: 7, revision: "r9")
+    let foreign = try fixture.writeThumbnail("/photos/1.jpg", Self.small, in: "large")
+    fixture.assets.change(1) { $0.isHidden = true }
+    fixture.engine.filesChanged([1])
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles == [foreign])
+  }
+
   @Test func aMoveThatWasNotRecordedIsFoundLater() async throws {
     let fixture = try await EngineFixture.sharing()
     let (old, new) = (Array("/photos/1.jpg".utf8), Array("/new/1.jpg".utf8))
