@@ -55,12 +55,13 @@ extension FileLookups {
     return rows
   }
 
-  /// Available files whose requested hash or sample is missing, ordered by their assets' ids.
+  /// Available files whose requested hash or sample is missing, ordered by their assets' ids. Files that could not be
+  /// read since they changed are left out, because ``CatalogWriter/keepMarks(of:)`` would drop their marks.
   ///
   /// - Parameters:
   ///   - assetID: files of this asset and of assets with smaller ids are left out.
   ///   - isWhole: true for hashes, false for samples.
-  ///   - mostPassed: how many files the call examines at most. It skips files on drives that are offline.
+  ///   - mostPassed: how many files the call examines at most, with those that it leaves out.
   /// - Returns: the files, and the id of the last asset that was examined. That id is nil if no file is left.
   package func filesToProve(
     after assetID: AssetID, isWhole: Bool, limit: Int, mostPassed: Int
@@ -80,7 +81,8 @@ extension FileLookups {
       """
       WITH RECURSIVE \(FetchSource.offlineTable)
       SELECT \(Self.fileColumns) FROM \(source)
-      WHERE \(Self.missing(isWhole)) AND asset_id > ? AND asset_id <= ? AND directory_id NOT IN offline
+      WHERE \(Self.missing(isWhole)) AND asset_id > ? AND asset_id <= ? AND read_time <> 0
+        AND directory_id NOT IN offline
       ORDER BY asset_id LIMIT ?
       """)
     select.bind(1, assetID)

@@ -246,6 +246,36 @@ private typealias Fixture = ReconcilerFixture
     try expect([])
   }
 
+  /// The marks of a file that can't be read would belong to no content of the catalog. They are made after the reading.
+  @Test func fileThatCannotBeReadIsNotHashed() async throws {
+    let idle = try await IdleLibrary()
+    let first = idle.disk.write("/p/a.jpg", bytes: Self.large)
+    idle.disk.pass(100)
+    await idle.scan([("a.jpg", first)])
+    let ids = try idle.catalog.read { try $0.ids($0.plan(FetchOptions())) }
+    _ = try await idle.library.perform([.createAlbum(title: "album", assets: ids, parent: nil)], clientName: nil)
+    await idle.idle()
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    idle.disk.move("/p/a.jpg", "/away/a.jpg")
+    await idle.take([Fixture.gone("a.jpg")])
+    idle.disk.pass(100)
+    idle.disk.write("/away/a.jpg", bytes: Self.large + 1)
+    let stat = idle.disk.move("/away/a.jpg", "/p/a.jpg")
+    idle.disk.setFailing(["/p/a.jpg"])
+    await idle.take([Fixture.file("a.jpg", stat)])
+    #expect(try idle.catalog.read { try $0.ids($0.plan(FetchOptions())) } == ids)
+    for name in ["b.jpg", "c.jpg"] {
+      await idle.take([Fixture.file(name, idle.disk.write("/p/" + name))])
+      for _ in 0..<3 { await idle.idle() }
+    }
+    #expect(idle.disk.proofBytes.hashed == Self.large && idle.hashing.unhashedCount == 1)
+    idle.disk.setFailing([])
+    await idle.take([Fixture.file("a.jpg", stat)])
+    for _ in 0..<3 { await idle.idle() }
+    #expect(try idle.marks("/p/a.jpg").hash != nil)
+    #expect(idle.disk.proofBytes.hashed == 2 * Self.large + 1 && idle.hashing.unhashedCount == 0)
+  }
+
   /// The kernel reported the rename, and that explains the change time.
   @Test func hashIsValidAfterARename() async throws {
     let idle = try await IdleLibrary()
