@@ -96,6 +96,8 @@ final class ReconcilerFixture {
         "DROP INDEX resource_unhashed", "DROP INDEX resource_hashed",
         "ALTER TABLE resource DROP COLUMN sample",
         "ALTER TABLE resource DROP COLUMN hash", "ALTER TABLE resource DROP COLUMN proof_state",
+        // An old photod had no versions of its readers.
+        "UPDATE resource SET reader_version = 0",
         "ALTER TABLE library DROP COLUMN proof_through", "ALTER TABLE history DROP COLUMN age",
         "DROP TABLE tombstone", "DROP TABLE tombstone_album", "ALTER TABLE resource DROP COLUMN fingerprint",
         "DELETE FROM grdb_migrations WHERE identifier IN ('v003-identity', 'v006-seen', 'v008-identity')",

@@ -109,8 +109,8 @@ package struct AssetContent: Hashable, Sendable {
 }
 
 extension CatalogWriter {
-  /// Writes the current content of an asset's file. The user data stays. If no field that clients see differs, only the
-  /// stat is written, and the values of the file that a person's edits replace.
+  /// Writes the current content of an asset's file. The user data stays. If neither a field that clients see nor the
+  /// revision differs, only the stat is written, and the values of the file that a person's edits replace.
   ///
   /// - Parameter hasNewBytes: Whether the bytes of the file may differ, which the fields need not show. If so, the
   ///   asset gets a revision that it never had.
@@ -121,6 +121,7 @@ extension CatalogWriter {
   ) throws -> ChangedFields {
     var fields: ChangedFields = hasNewBytes ? .content : []
     fields.formUnion(try changedFields(by: content, file: row))
+    if fields.isEmpty, try givesRevision(row) { fields = .content }
     guard !fields.isEmpty else {
       let (file, _, edits) = try shownFields(by: content, file: row)
       if !edits.isEmpty { try writeEdits(edits, of: row.assetID, file: file) }
@@ -134,6 +135,20 @@ extension CatalogWriter {
     try recordCollections(holding: row.assetID)
     record.update(asset: row.assetID, fields)
     return fields
+  }
+
+  /// Whether the fingerprint of a file gives its asset another revision. Clients learn a revision only by a change.
+  ///
+  /// The first fingerprint of a file that an old photod read counts as no change (see ``AssetRevision``).
+  private func givesRevision(_ row: FileRow) throws -> Bool {
+    let select = try RawStatement(
+      database, "SELECT fingerprint, reader_version FROM resource WHERE directory_id = ? AND name = ?")
+    select.bind(1, row.directoryID)
+    select.bind(2, text: row.name)
+    return try select.firstRow {
+      let held = select.optionalInt64(0).map(UInt64.init(bitPattern:))
+      return held != row.marks.fingerprint && (held != nil || select.int64(1) != 0)
+    } ?? false
   }
 
   /// Gives the asset of a file a revision that it never had, whatever size, time and fingerprint of the file are.

@@ -147,4 +147,36 @@ private typealias Fixture = ReconcilerFixture
     let told = touched.fields.filter { $0.value.contains(.content) }.keys
     #expect(Set(told) == Set(edited.compactMap { ids["/p/" + $0] }))
   }
+
+  /// A scan finds a page that begins as a deleted page of the same scanner. The page was read ahead, but its sample must
+  /// wait for a later turn. So its revision changes then, and clients must learn that.
+  @Test func fingerprintThatComesInALaterTurnIsReported() throws {
+    let memory = slow.memory
+    try fixture.scan([("0.tif", memory.write("/p/0.tif", bytes: 5_000_000, beginning: 7))])
+    memory.pass(1_000)
+    memory.remove("/p/0.tif")
+    try fixture.apply(Fixture.gone("0.tif"))
+    let stat = memory.write("/p/1.tif", bytes: 5_000_000, beginning: 7)
+    memory.pass(1_000)
+    let records = Fixture.scan([("1.tif", stat)])
+    let index = try #require(records.firstIndex { if case .fileFound = $0 { true } else { false } })
+    memory.moveToShare()
+    files.begin()
+    slow.isSlow.store(true, ordering: .relaxed)
+    let reading = files.read(Fixture.bytes("/p/1.tif"), expecting: stat, isSampled: false)
+    slow.isSlow.store(false, ordering: .relaxed)
+    #expect(files.isTurnOver)
+    try fixture.apply(all: records, contents: [index: reading])
+    let page = try fixture.asset("/p/1.tif")
+    #expect(page.camera?.model == "X100")
+    files.begin()
+    let record = try fixture.catalog.write { writer in
+      var batch = Batch(writer: writer, time: memory.wallTime, uptime: memory.bootTime + .seconds(1))
+      try fixture.reconciler.readAgainWhatIsDue(in: &batch)
+      return batch.record
+    }
+    #expect(fixture.reconciler.retries.isEmpty)
+    #expect(record.updatedAssets == [page.id: .content])
+    #expect(try fixture.revision(page.id) != page.revision)
+  }
 }

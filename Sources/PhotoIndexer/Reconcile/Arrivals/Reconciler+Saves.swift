@@ -122,7 +122,7 @@ extension Reconciler {
       return !old.marks.provesContent(of: row.marks)
     }
     let wasRead = old.readTime != .unknown
-    // The first fingerprint alone changes the revision.
+    // The first fingerprint alone changes the revision (see `CatalogWriter.updateContent`).
     if !wasRead && old.marks.fingerprint == nil && row.marks.fingerprint != nil { return false }
     if old.isInDoubt { return true }
     guard !wasRead || row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
