@@ -48,11 +48,14 @@ extension FileLookups {
     return try select.firstRow { file(select) }
   }
 
-  /// The version of a file's content (see ``ContentVersion``).
-  package func contentVersion(of row: FileRow) throws -> Int64 {
-    let select = try RawStatement(database, "SELECT content_version FROM resource WHERE directory_id = ? AND name = ?")
+  /// The version of a file's content for the tombstone of its asset (see ``ContentVersion``). It is a new one if the
+  /// content is in doubt, as in ``CatalogWriter/removeWithTombstone(_:directoryPath:date:)``.
+  package func versionForTombstone(of row: FileRow) throws -> Int64 {
+    let select = try RawStatement(
+      database, "SELECT iif(is_in_doubt, ?3, content_version) FROM resource WHERE directory_id = ?1 AND name = ?2")
     select.bind(1, row.directoryID)
     select.bind(2, text: row.name)
+    select.bind(3, ContentVersion.new())
     return try select.firstRow { select.int64(0) } ?? 0
   }
 

@@ -316,8 +316,9 @@ extension CatalogWriter {
     }
     if found.hasEdits { try keepEditsInTombstone(of: id) }
     // The catalog may hold only the content that the name promises. If the asset is back within this transaction,
-    // clients must learn the content that was read from the file.
-    if row.readTime == .unknown { record.update(asset: id, [.content, .metadata, .keywords]) }
+    // clients must learn the content that was read from the file. If the content is in doubt, the tombstone has a new
+    // version of it.
+    if row.readTime == .unknown || row.isInDoubt { record.update(asset: id, [.content, .metadata, .keywords]) }
     try deleteAsset(id)
     return (found.inode, found.fingerprint)
   }

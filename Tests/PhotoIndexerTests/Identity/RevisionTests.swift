@@ -212,7 +212,56 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.hasNewBytes(row, asOf: second))
   }
 
+  /// In between, the file may have had another content, of which a picture was made.
+  @Test func photoInDoubtThatTakesTheFileOfItsCopyHasAnotherRevision() throws {
+    let (fixture, id) = try favorite()
+    var row = try #require(try fixture.catalog.read { try $0.file(ofAsset: id) })
+    var copy = row
+    (copy.name, copy.inode) = (Fixture.bytes("b.jpg"), copy.inode + 1)
+    #expect(!fixture.reconciler.hasNewBytes(row, asOf: copy))
+    row.isInDoubt = true
+    #expect(fixture.reconciler.hasNewBytes(row, asOf: copy))
+  }
+
+  /// The photo continues as its copy. If a program saves the copy, the photo counts as deleted.
+  @Test(arguments: [false, true]) func photoInDoubtThatEndsWithItsCopyHasAnotherRevision(isInDoubt: Bool) throws {
+    let (fixture, id) = try favorite()
+    let former = try fixture.catalog.write { writer in
+      var row = try #require(try writer.file(ofAsset: id))
+      row.isInDoubt = isInDoubt
+      try writer.updateStat(row)
+      var copy = row
+      (copy.name, copy.inode) = (Fixture.bytes("b.jpg"), copy.inode + 1)
+      let batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
+      try fixture.reconciler.noteCopy(copy, of: row, in: batch)
+      return try #require(fixture.reconciler.remembered.arrival(of: copy)?.former)
+    }
+    #expect((former.contentVersion != 0) == isInDoubt)
+  }
+
   // MARK: Deletion and return
+
+  /// A photo that was seen empty is exchanged with another one. The first rename ends one of them for a moment.
+  @Test(arguments: [false, true]) func photoInDoubtThatIsExchangedIsReportedIfItsRevisionChanges(isFirst: Bool) throws {
+    let (fixture, id) = try favorite()
+    try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg", bytes: Self.largeFile, beginning: 8)))
+    let other = try #require(try fixture.paths()["/p/b.jpg"])
+    fixture.disk.pass(100)
+    var empty = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    empty.byteCount = 0
+    try fixture.apply(found("a.jpg", empty, isWritten: true))
+    let before = try [id, other].map { try fixture.revision($0) }
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let moves = [("a.jpg", "b.jpg"), ("b.jpg", "a.jpg")].map { from, to in
+      Fixture.moved(from, to: to, fixture.disk.stat(Fixture.bytes("/p/" + to)))
+    }
+    let record = try fixture.apply(all: isFirst ? moves : moves.reversed())
+    #expect(try fixture.paths() == ["/p/b.jpg": id, "/p/a.jpg": other])
+    for (asset, old) in zip([id, other], before) {
+      let isReported = record.updatedAssets[asset]?.contains(.content) ?? false
+      #expect(try (fixture.revision(asset) != old) == isReported, "\(record.updatedAssets)")
+    }
+  }
 
   enum Edits: CaseIterable { case none, quiet, usual }
 

@@ -80,7 +80,7 @@ extension Reconciler {
         assetID: row.assetID, deletedDate: date, deletedAge: try batch.writer.libraryAge(at: date), path: path(of: row),
         volumeID: volumeID, inode: row.inode, birthTime: row.birthTime, byteCount: row.byteCount,
         modificationTime: row.modificationTime, marks: row.marks,
-        contentVersion: try batch.writer.contentVersion(of: row), seenTime: max(row.readTime, row.changeTime),
+        contentVersion: try batch.writer.versionForTombstone(of: row), seenTime: max(row.readTime, row.changeTime),
         addedDate: added, creationDate: try batch.writer.creationDate(of: row.assetID)))
   }
 
@@ -142,13 +142,13 @@ extension Reconciler {
   }
 
   /// Whether the file that an asset takes over may have other bytes than the asset's own file. A copy has the same, and
-  /// a second name of the file too. A file that a program saved has not.
+  /// a second name of the file too. A file that a program saved has not. If the own file may have been written since it
+  /// was read, it may have had other bytes in between, whatever the copy has.
   func hasNewBytes(_ row: FileRow, asOf copy: FileRow) -> Bool {
-    guard copy.byteCount == row.byteCount, copy.modificationTime == row.modificationTime,
+    guard !row.isInDoubt, copy.byteCount == row.byteCount, copy.modificationTime == row.modificationTime,
       row.marks.mayEqual(copy.marks)
     else { return true }
-    let isSecondName = row.hasIdentity(of: copy.stat) && !row.isInDoubt
-    return !row.marks.provesContent(of: copy.marks) && !isSecondName
+    return !row.marks.provesContent(of: copy.marks) && !row.hasIdentity(of: copy.stat)
   }
 
   /// Whether a file may have been written since it was read without a trace in its stat.
