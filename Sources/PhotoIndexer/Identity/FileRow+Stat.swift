@@ -9,7 +9,10 @@ import WatchRecords
 // 1. A file has the identity of a row if inode and birth time are the same.
 // 2. A file was read as it is if its size and modification time are those of the reading. A rename changes only the change
 //    time.
-// 3. A file is unchanged if its change time is the same, too. So no program has written it and set its time back.
+// 3. A file is unchanged if its change time is the same, too. So no program has written it and set its time back. FAT
+//    and exFAT do not store a change time: it equals the modification time, on FAT always and on exFAT after a mount.
+//    There, such a change time proves nothing. Only another birth time, or the event of a write
+//    (`Reconciler.needsNoReading(_:_:in:)`), shows that a program set the time back.
 // 4. The file in a row's place is the row's file if it has the identity, or if it is unchanged. On some file systems, such
 //    as FAT, the inodes change at a mount.
 // 5. A file in another place is the row's file if it has the identity, and both are on one volume
@@ -23,16 +26,33 @@ extension FileRow {
 
   func hasSizeAndTime(of stat: FileStat) -> Bool { recorded.hasSizeAndTime(of: stat) }
 
+  /// Whether the birth times of both are known, and differ.
+  func hasOtherBirth(than stat: FileStat) -> Bool {
+    birthTime != .unknown && stat.identity.born != .unknown && birthTime != stat.identity.born
+  }
+
   func hasTimes(of stat: FileStat) -> Bool { hasSizeAndTime(of: stat) && changeTime == stat.changed }
 
   /// Rule 2.
   func wasRead(as stat: FileStat) -> Bool { recorded.wasRead(as: stat) }
 
   /// Rule 3. It is false for a file that was never read.
-  func isUnchanged(as stat: FileStat) -> Bool { wasRead(as: stat) && hasTimes(of: stat) }
+  ///
+  /// - Parameter inodesLast: false for a file system that gives out new inodes at a mount. It may store no change time.
+  func isUnchanged(as stat: FileStat, inodesLast: Bool) -> Bool {
+    wasRead(as: stat) && (inodesLast ? hasTimes(of: stat) : mayBeMountedAnew(as: stat))
+  }
+
+  /// Whether the file may be the same after a mount, on a file system that gives out new inodes then.
+  func mayBeMountedAnew(as stat: FileStat) -> Bool {
+    hasSizeAndTime(of: stat) && !hasOtherBirth(than: stat)
+      && (changeTime == stat.changed || stat.changed == stat.modified)
+  }
 
   /// Rule 4.
-  func isFile(inItsPlace stat: FileStat) -> Bool { hasIdentity(of: stat) || isUnchanged(as: stat) }
+  func isFile(inItsPlace stat: FileStat, inodesLast: Bool) -> Bool {
+    hasIdentity(of: stat) || isUnchanged(as: stat, inodesLast: inodesLast)
+  }
 
   /// Rule 5, for a file on the same volume.
   func isFile(elsewhere stat: FileStat, inodesLast: Bool) -> Bool {

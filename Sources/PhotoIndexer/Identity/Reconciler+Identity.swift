@@ -32,6 +32,11 @@ extension Reconciler {
       && row.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
   }
 
+  /// Rule 4 of `FileRow+Stat.swift`.
+  func isFile(_ row: FileRow, inItsPlace stat: FileStat) -> Bool {
+    row.isFile(inItsPlace: stat, inodesLast: volumes.hasLastingInodes(tree.row(row.directoryID).volumeID))
+  }
+
   /// The catalog's row of this very file, if the file was known in another place and has left it.
   ///
   /// No event reports the move, so more is required than that it is the known file (`isFile(_:elsewhere:on:)`). The
@@ -253,7 +258,8 @@ extension Reconciler {
   func mayBeEditedQuietly(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     let isSuspect =
       switch batch.context.evidence {
-      case .scan: old.readTime != .unknown && row.changeTime != old.changeTime
+      case .scan:
+        old.readTime != .unknown && (row.changeTime != old.changeTime || old.hasOtherBirth(than: row.stat))
       case .event: old.readTime == .unknown
       }
     return isSuspect && old.marks.sample != nil && row.marks.sample == nil

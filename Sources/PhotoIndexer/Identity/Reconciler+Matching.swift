@@ -65,7 +65,7 @@ extension Reconciler {
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
     for (place, file) in held.takeAll() {
       let reading = file.reading
-      guard try batch.writer.file(place.directoryID, place.name).map({ !$0.isFile(inItsPlace: file.stat) }) ?? true,
+      guard try batch.writer.file(place.directoryID, place.name).map({ !isFile($0, inItsPlace: file.stat) }) ?? true,
         let source = try sourceOfMove(file.stat, to: place, reading: reading, in: batch)
       else {
         others.append((place, file))

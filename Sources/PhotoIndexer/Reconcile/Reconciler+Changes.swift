@@ -167,8 +167,14 @@ extension Reconciler {
     _ row: FileRow, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     let wasYoung = age(of: row.changeTime, at: row.readTime) < Self.clockGrain
-    if row.isUnchanged(as: stat), !(batch.context.evidence == .event && wasYoung), !mayHideWrite(row) {
+    if needsNoReading(row, stat, in: batch), !(batch.context.evidence == .event && wasYoung) {
       retries.removePending(row.assetID)
+      if row.changeTime != stat.changed {
+        // Later, the catalog's marks must be those of a file with the present times.
+        var same = row
+        same.changeTime = stat.changed
+        try batch.writer.updateStat(same)
+      }
       note(.ignored(eventPlace(row), assetID: row.assetID, .sameStat), as: .same)
       return
     }

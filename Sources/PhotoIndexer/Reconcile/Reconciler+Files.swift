@@ -31,7 +31,7 @@ extension Reconciler {
       if let row { note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred) }
       return
     }
-    if let row, !row.isFile(inItsPlace: stat), mustHold(place) {
+    if let row, !isFile(row, inItsPlace: stat), mustHold(place) {
       held.hold(place, stat, reading)
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
       return
@@ -78,14 +78,18 @@ extension Reconciler {
         try noteSecondName(place, of: source, in: batch)
       }
       try refreshIfChanged(row, stat, reading: reading, in: &batch)
-    } else if row.isUnchanged(as: stat), !mayHideWrite(row), batch.context.evidence == .scan || !isLasting {
+    } else if row.isUnchanged(as: stat, inodesLast: isLasting), !mayHideWrite(row),
+      batch.context.evidence == .scan || !isLasting
+    {
       // Inodes of some file systems, such as FAT, change at a mount. If inodes last and an event reports another file,
       // that file may have been read already in place of the one before it.
+      guard needsNoReading(row, stat, in: batch), isLasting || isMountedAnew(row, stat, in: batch) else {
+        return try refresh(row, stat, reading: reading, in: &batch)
+      }
       remembered.noteFile(inode: stat.identity.inode)
-      var same = FileRow(
+      let same = FileRow(
         place, stat, assetID: row.assetID, readTime: row.readTime, marks: isLasting ? row.marks.voided : row.marks,
         readerVersion: row.readerVersion)
-      same.isInDoubt = row.isInDoubt
       try batch.writer.updateStat(same)
     } else if let source = try sourceOfMove(stat, to: place, reading: reading, in: batch),
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)

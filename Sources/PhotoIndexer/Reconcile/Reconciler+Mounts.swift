@@ -166,7 +166,7 @@ extension Reconciler {
     guard roots.hasNewTops else { return false }
     let rootID = tree.rootID(of: place.directoryID)
     guard roots[rootID]?.newTop != nil else { return false }
-    let isItself = row?.isFile(inItsPlace: stat) ?? false
+    let isItself = row.map { isFile($0, inItsPlace: stat) } ?? false
     let volumeID = tree.row(place.directoryID).volumeID
     if try isItself || row?.byteCount == stat.byteCount || isKnown(stat, on: volumeID, in: batch) {
       roots[rootID]?.newTop?.hasKnownPhotos = true

@@ -136,13 +136,13 @@ actor ReadAhead {
       default: break
       }
     }
-    try dropKnown(&folders)
+    try dropKnown(&folders, of: records)
     for index in folders.indices { folders[index].sortByInode() }
     return readAll(folders)
   }
 
   /// Files that the catalog has as they are need not be read.
-  private func dropKnown(_ folders: inout [Folder]) throws {
+  private func dropKnown(_ folders: inout [Folder], of records: [WatchRecord]) throws {
     guard !folders.isEmpty, hasChangingInodes != false || folders.contains(where: mayBeKnown) else { return }
     folders = try catalog.read { reader in
       let hasChangingInodes =
@@ -153,7 +153,7 @@ actor ReadAhead {
         let place = isAskedByPlace ? try self.place(of: folder, reader) : nil
         var unknown = Folder(path: folder.path)
         for (file, index) in zip(folder.files, folder.indexes) {
-          if try isKnown(file, in: place, reader) { continue }
+          if try isKnown(file, isWritten: Self.isWritten(records[index]), in: place, reader) { continue }
           unknown.files.append(file)
           unknown.indexes.append(index)
         }
@@ -171,17 +171,28 @@ actor ReadAhead {
   }
 
   /// The catalog's directory of a folder, if that must be asked before inodes, as FAT's, which change with every mount.
-  private func place(of folder: Folder, _ reader: CatalogReader) throws -> DirectoryID? {
+  private func place(of folder: Folder, _ reader: CatalogReader) throws -> (id: DirectoryID, inodesLast: Bool)? {
     let path = folder.path.count > 1 ? folder.path.dropLast() : folder.path[...]
     guard let id = try reader.directoryID(path: Array(path)) else { return nil }
-    if folder.files.contains(where: { $0.stat.identity.born == .unknown }) { return id }
-    return try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "") ? nil : id
+    let inodesLast = try VolumeIdentity.hasLastingInodes(reader.volumeIdentity(ofDirectory: id) ?? "")
+    let isAsked = !inodesLast || folder.files.contains { $0.stat.identity.born == .unknown }
+    return isAsked ? (id: id, inodesLast: inodesLast) : nil
   }
 
-  private func isKnown(_ file: NamedStat, in place: DirectoryID?, _ reader: CatalogReader) throws -> Bool {
+  private static func isWritten(_ record: WatchRecord) -> Bool {
+    switch record {
+    case .fileFound(_, _, _, let event), .fileMoved(_, _, _, _, _, let event): event.isWritten
+    default: false
+    }
+  }
+
+  private func isKnown(
+    _ file: NamedStat, isWritten: Bool, in place: (id: DirectoryID, inodesLast: Bool)?, _ reader: CatalogReader
+  ) throws -> Bool {
     let stat = file.stat
-    if let place, let row = try reader.file(place, file.name) {
-      return row.isUnchanged(as: stat)
+    if let place, let row = try reader.file(place.id, file.name) {
+      return row.isUnchanged(as: stat, inodesLast: place.inodesLast) && !row.isInDoubt
+        && (place.inodesLast || !isWritten)
     }
     return try knownInodes.mayContain(stat.identity.inode)
       && reader.recordedStats(inode: stat.identity.inode).contains { $0.wasRead(as: stat) }

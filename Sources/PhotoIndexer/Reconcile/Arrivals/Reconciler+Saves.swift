@@ -109,25 +109,30 @@ extension Reconciler {
   /// 1. Equal hashes of the whole content prove that nothing changed, whatever was reported.
   /// 2. Another file in the same place has other bytes, unless its sample shows that it is a copy (see
   /// ``IdentityProof``).
-  /// 3. A file that a program had open for writing has other bytes. That also holds if photod could not read it then.
-  /// 4. Otherwise the change time shows an edit, but also a new permission or name. So the marks must differ.
+  /// 3. A file whose marks differ has other bytes.
+  /// 4. A file that a program had open for writing has other bytes, unless its times show that it was read since. That
+  /// also holds if photod could not read it then.
+  /// 5. Otherwise the change time shows an edit, but also a new permission or name.
   ///
   /// - Parameter row: the file now. If it could not be read, the result says what the catalog must keep in mind until
   ///   it can.
   func hasNewBytes(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime { return true }
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
+    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
     // If only the inode differs, the file system was mounted anew.
-    if row.changeTime != old.changeTime, row.inode != old.inode || row.birthTime != old.birthTime {
+    if row.inode != old.inode || row.birthTime != old.birthTime,
+      inodesLast ? row.changeTime != old.changeTime : !isMountedAnew(old, row.stat, in: batch)
+    {
       return !old.marks.provesContent(of: row.marks)
     }
     let wasRead = old.readTime != .unknown
     // The first fingerprint alone changes the revision (see `CatalogWriter.updateContent`).
     if !wasRead && old.marks.fingerprint == nil && row.marks.fingerprint != nil { return false }
-    if old.isInDoubt { return true }
-    guard !wasRead || row.changeTime != old.changeTime || old.changeTime > old.readTime || mayHideWrite(old)
-    else { return false }
-    return batch.context.event.isWritten || !old.marks.mayEqual(row.marks)
+    if old.isInDoubt || !old.marks.mayEqual(row.marks) { return true }
+    // Where the change time proves nothing, each reported write may be later than the reading.
+    let wasReadSince = inodesLast && wasRead && row.changeTime == old.changeTime && old.changeTime <= old.readTime
+    return batch.context.event.isWritten && !wasReadSince
   }
 
   /// Whether the file of a deleted asset that is back may have other bytes than before.
@@ -151,6 +156,22 @@ extension Reconciler {
     return !row.marks.provesContent(of: copy.marks) && !row.hasIdentity(of: copy.stat)
   }
 
+  /// Whether a file in its row's place need not be read, because nothing shows that it was written since it was read.
+  /// Where the change time proves nothing (rule 3 of `FileRow+Stat.swift`), the event of a write shows that.
+  func needsNoReading(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
+    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    return row.isUnchanged(as: stat, inodesLast: inodesLast) && !row.isInDoubt && !mayHideWrite(row)
+      && (inodesLast || !batch.context.event.isWritten)
+  }
+
+  /// Whether a file has another inode than its row only because its file system was mounted anew, and gives out new
+  /// inodes then. An event may also report that another file was renamed over the photo. So after an event, only an equal
+  /// birth time shows that it is the same file.
+  func isMountedAnew(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
+    row.mayBeMountedAnew(as: stat)
+      && (batch.context.evidence == .scan || (row.birthTime != .unknown && row.birthTime == stat.identity.born))
+  }
+
   /// Whether a file may have been written since it was read without a trace in its stat.
   ///
   /// FAT dates files by a clock of two seconds. A file that was read within them is read once more. After that read, a
@@ -165,7 +186,8 @@ extension Reconciler {
   /// A file that moved while no watcher saw it may have been edited as well. So may a file of a folder whose events may
   /// have been lost.
   func isExplainedByRename(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
-    if row.changeTime == stat.changed { return true }
+    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    if row.changeTime == stat.changed, inodesLast || !batch.context.event.isWritten { return true }
     // The clock was set back since the file was read. The times do not show whether a later write is covered.
     if age(of: stat.changed, at: row.readTime) >= Self.clockGrain { return false }
     return batch.context.rename?.mayHaveMissedEdit == false && !batch.context.event.isWritten

@@ -21,21 +21,36 @@ import WatchRecords
   }
 
   @Test func renamedFileWasReadAsItIs() {
-    #expect(Self.row.wasRead(as: stat(changed: 30)) && !Self.row.isUnchanged(as: stat(changed: 30)))
+    #expect(Self.row.wasRead(as: stat(changed: 30)))
+    #expect(!Self.row.isUnchanged(as: stat(changed: 30), inodesLast: true))
     #expect(!Self.row.wasRead(as: stat(byteCount: 101)) && !Self.row.wasRead(as: stat(modified: 12)))
   }
 
   @Test func fileThatWasNeverReadIsNotUnchanged() {
     var row = Self.row
     row.readTime = .unknown
-    #expect(!row.wasRead(as: stat()) && !row.isUnchanged(as: stat()) && !row.recorded.wasRead(as: stat()))
-    #expect(Self.row.isUnchanged(as: stat()) && Self.row.recorded.wasRead(as: stat()))
+    #expect(!row.wasRead(as: stat()) && !row.recorded.wasRead(as: stat()))
+    #expect(Self.row.wasRead(as: stat()) && Self.row.recorded.wasRead(as: stat()))
+    for inodesLast in [true, false] {
+      #expect(!row.isUnchanged(as: stat(), inodesLast: inodesLast))
+      #expect(Self.row.isUnchanged(as: stat(), inodesLast: inodesLast))
+    }
+  }
+
+  @Test func changeTimeMayBeLostAndBirthTimeCountsIfInodesDoNotLast() {
+    #expect(Self.row.isUnchanged(as: stat(inode: 8, changed: 10), inodesLast: false))
+    #expect(!Self.row.isUnchanged(as: stat(inode: 8, changed: 10), inodesLast: true))
+    #expect(!Self.row.isUnchanged(as: stat(inode: 8, changed: 30), inodesLast: false))
+    #expect(!Self.row.isUnchanged(as: stat(inode: 8, birthTime: 6), inodesLast: false))
+    #expect(Self.row.isUnchanged(as: stat(inode: 8, birthTime: 0), inodesLast: false))
   }
 
   @Test func fileInItsPlaceMayHaveAnotherInode() {
-    #expect(Self.row.isFile(inItsPlace: stat(inode: 8)))
-    #expect(!Self.row.isFile(inItsPlace: stat(inode: 8, changed: 30)))
-    #expect(Self.row.isFile(inItsPlace: stat(byteCount: 101)))
+    for inodesLast in [true, false] {
+      #expect(Self.row.isFile(inItsPlace: stat(inode: 8), inodesLast: inodesLast))
+      #expect(!Self.row.isFile(inItsPlace: stat(inode: 8, changed: 30), inodesLast: inodesLast))
+      #expect(Self.row.isFile(inItsPlace: stat(byteCount: 101), inodesLast: inodesLast))
+    }
   }
 
   @Test func fileElsewhereNeedsMoreProofWithoutABirthTime() {

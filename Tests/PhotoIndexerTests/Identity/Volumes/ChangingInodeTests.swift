@@ -26,14 +26,25 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A card with the folders a and b. Each holds a burst of two photos, all with the same size and time.
-  private func card(_ kind: Kind) throws -> ReconcilerFixture {
+  ///
+  /// - Parameter changeTime: the change time that the driver reports until the card is unmounted.
+  private func card(_ kind: Kind, bytes: Int64 = 100, changeTime: Int64 = Self.oneTime) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture()
     fixture.disk.setVolume(kind == .withBirth ? "uuid:1A2B-3C4D" : "fuse:/dev/sdb1", of: 1)
-    for path in Self.paths { fixture.disk.write(path, keepsBirth: kind == .withBirth) }
+    for path in Self.paths { fixture.disk.write(path, bytes: bytes, keepsBirth: kind == .withBirth) }
     fixture.disk.setTimes(Self.oneTime, of: Self.paths)
+    try setChangeTime(changeTime, on: fixture.disk)
     try scan(fixture, [("a", 20), ("b", 21)], kind)
     fixture.disk.pass(100)
     return fixture
+  }
+
+  private func setChangeTime(_ time: Int64, on disk: MemoryDisk) throws {
+    for path in Self.paths {
+      var stat = try #require(disk.stat(Fixture.bytes(path)))
+      stat.changeTime = FileTime(nanoseconds: time)
+      disk.setStat(stat, of: path)
+    }
   }
 
   /// photod-watch starts again and finds these folders in this order.
@@ -73,6 +84,36 @@ private typealias Fixture = ReconcilerFixture
     fixture.disk.permute(Self.paths)
     #expect(try scan(fixture, [("b", 21), ("a", 20)], kind).isEmpty)
     #expect(try fixture.paths() == ids && fixture.disk.readCount == reads)
+  }
+
+  /// exFAT does not store the change time. After a mount it is the modification time. Large files have no sample that
+  /// would prove their content. Two files have their former inodes by chance.
+  @Test(arguments: Kind.allCases, [10, 0])
+  func cardWithNewChangeTimesKeepsItsPhotos(kind: Kind, age: Int) throws {
+    let fixture = try card(kind, bytes: 5_000_000, changeTime: 1_700_000_000_000_000_000 - Int64(age) * seconds)
+    let (ids, reads) = (try fixture.paths(), fixture.disk.readCount)
+    let revisions = try ids.values.map { try fixture.revision($0) }
+    fixture.disk.permute(Array(Self.paths.prefix(2)))
+    try setChangeTime(Self.oneTime, on: fixture.disk)
+    #expect(try scan(fixture, [("a", 21), ("b", 20)], kind).isEmpty)
+    #expect(try fixture.paths() == ids)
+    #expect(try ids.values.map { try fixture.revision($0) } == revisions)
+    for path in Self.paths {
+      let row = try fixture.catalog.read { try $0.file(ofAsset: #require(ids[path])) }
+      let stat = try #require(fixture.disk.stat(Fixture.bytes(path)))
+      #expect(try #require(row).hasTimes(of: stat), "its marks can be made")
+    }
+    // A file that was read within two seconds of its change is read once more.
+    #expect(fixture.disk.readCount == (age == 0 ? reads + Self.paths.count : reads))
+  }
+
+  /// The card stays mounted, so the change time shows an edit that keeps size and modification time.
+  @Test(arguments: Kind.allCases)
+  func quietEditOfAMountedCardIsFound(kind: Kind) throws {
+    let fixture = try card(kind, bytes: 5_000_000)
+    let id = try #require(try fixture.paths()["/p/a/1.jpg"])
+    fixture.disk.edit("/p/a/1.jpg")
+    #expect(try scan(fixture, [("a", 20), ("b", 21)], kind).updatedAssets == [id: .content])
   }
 
   @Test(arguments: Kind.allCases)
