@@ -276,7 +276,7 @@ final class SharedThumbnails: Sendable {
     do throws(ThumbnailFolder.WriteError) {
       try records.set(.init(assetID: record.assetID, file: record.file, path: file.path))
     } catch {
-      for place in places { folder.remove(place, of: file.path) }
+      removeThumbnails(of: file.path, assetID: record.assetID)
       note(error)
     }
   }

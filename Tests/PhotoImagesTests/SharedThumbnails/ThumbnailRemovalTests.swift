@@ -189,6 +189,24 @@ import WatchRecords
     #expect(try fixture.facts(stale)?.assetID == 1)
   }
 
+  @Test func aMoveThatCannotBeRecordedKeepsTheThumbnailOfAnotherProgram() async throws {
+    let folder = try TemporaryFolder("images")
+    let record = folder.path + "/pictures/shared/01/1-0"
+    let fixture = try await EngineFixture.sharing(in: folder) {
+      guard (try? FileManager.default.destinationOfSymbolicLink(atPath: record + ".new")) == "/new/1.jpg" else {
+        return
+      }
+      // The new record can't replace a folder.
+      unlink(record)
+      mkdir(record, 0o700)
+    }
+    let foreign = try fixture.writeThumbnail("/new/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
+    fixture.move(1, to: "/new/1.jpg")
+    try await fixture.waitUntilIdle()
+    #expect(fixture.log.errors.count == 1)
+    #expect(fixture.sharedFiles == [foreign])
+  }
+
   @Test func onlyOwnNotesOfFailuresAreRemovedAndNoLinkIsFollowed() throws {
     let fixture = try EngineFixture(isSharing: true)
     let (folder, files) = (ThumbnailFolder(path: fixture.thumbnails), FileManager.default)
