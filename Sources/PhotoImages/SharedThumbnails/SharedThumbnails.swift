@@ -368,7 +368,11 @@ final class SharedThumbnails: Sendable {
     func formerRecord() -> ThumbnailRecords.Record? {
       records.record(of: asset.id, file: file.index).flatMap { $0.path == file.path ? nil : $0 }
     }
-    guard let former = formerRecord() else { return }
+    guard let former = formerRecord() else {
+      // photod was killed while it moved the thumbnails, and the file is not where they were moved.
+      if let new = records.newRecord(of: asset.id, file: file.index), new.path != file.path { endMove(to: new) }
+      return
+    }
     settle(former, interrupted: records.newRecord(of: former.assetID, file: former.file), asset)
     guard let rest = formerRecord() else { return }
     removeThumbnails(of: rest.path, assetID: rest.assetID)

@@ -89,4 +89,25 @@ import Testing
       #expect(next.sharedFiles.isEmpty && next.recordCount == 0, "killed after step \(number)")
     }
   }
+
+  /// The photo is moved back, and the catalog can't be read at the start. So the next picture is shared before the
+  /// records are compared with the library.
+  @Test func noThumbnailStaysBehindAPictureThatIsSharedFirst() async throws {
+    for (number, step) in try await stepsOfAMove().enumerated() {
+      let assets = FakeAssets()
+      assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
+      assets.setReadable(false)
+      let next = try EngineFixture(isSharing: true, assets: assets, in: step)
+      try await next.waitUntilIdle()
+      assets.setReadable(true)
+      _ = try await next.picture(1, .square(1024), in: try next.session(), as: 1)
+      try await next.waitUntilIdle()
+      let expected = EngineFixture.names("/photos/1.jpg", SharedThumbnailTests.three + ["xx-large"])
+      #expect(next.sharedFiles == expected, "killed after step \(number)")
+      assets.remove(1)
+      next.engine.assetsWereRemoved([1])
+      try await next.waitUntilIdle()
+      #expect(next.sharedFiles.isEmpty && next.recordCount == 0, "killed after step \(number)")
+    }
+  }
 }
