@@ -1,10 +1,11 @@
 import CReplyBuffer
+import Dispatch
 import Glibc
 import TestTools
 import Testing
 
 /// The replies that a reader keeps while it works on further files.
-struct ReplyBufferTests {
+@Suite(.timeLimit(.minutes(5))) struct ReplyBufferTests {
   /// photod blames the first file without a reply. So the replies before it must arrive while it is read.
   @Test func replyIsSentWhileTheNextFileTakesLong() async throws {
     let photod = try Listener()
@@ -63,6 +64,9 @@ private let longest: UInt32 = 3_600
 /// The end of the socket that photod has.
 private final class Listener: Sendable {
   let path: String
+  /// How long it waits for a connection, and for bytes. If a reader ends before it has connected, the test fails then.
+  private static var patience: timeval { timeval(tv_sec: 120, tv_usec: 0) }
+
   private let folder: TemporaryFolder
   private let socket: Int32
 
@@ -72,18 +76,32 @@ private final class Listener: Sendable {
     socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     let result = withSocketAddress(path) { bind(socket, $0, $1) }
     guard socket >= 0, result == 0, listen(socket, 1) == 0 else { throw SystemCallError("bind \(path)") }
+    Self.setPatience(of: socket)
   }
 
   deinit { close(socket) }
 
   /// Takes one connection, reads this many bytes of it, and ends it.
   ///
-  /// - Returns: fewer if no more come for 300 seconds, or if the connection ends.
-  @concurrent func receive(count: Int = 5) async -> String {
+  /// - Returns: fewer if no more come in time, or if the connection ends.
+  func receive(count: Int = 5) async -> String {
+    // A thread of the tasks would be missing to all other tests while it waits.
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "replies").async { continuation.resume(returning: self.take(count)) }
+    }
+  }
+
+  /// accept(2) honours this limit as well.
+  private static func setPatience(of socket: Int32) {
+    var patience = Self.patience
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  private func take(_ count: Int) -> String {
     let connection = accept(socket, nil, nil)
+    guard connection >= 0 else { return "" }
     defer { close(connection) }
-    var patience = timeval(tv_sec: 300, tv_usec: 0)
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    Self.setPatience(of: connection)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
     while bytes.count < count {
