@@ -56,7 +56,7 @@ struct RecentInsertions {
   init(isNew: Bool) { isLoaded = isNew }
 
   /// The keys by which a copy of a file can be found and proven (see ``IdentityProof``), the best first: name,
-  /// modification time and beginning; the hash with the name; the hash. They are valid in this process only.
+  /// modification time and beginning; the hash with the name; the hash.
   ///
   /// Fingerprint and hash are digests already, so they are mixed with the rest and not hashed again. `Hasher` would
   /// take a twentieth of the time that the library has for a new photo.
