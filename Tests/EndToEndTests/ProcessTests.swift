@@ -109,6 +109,68 @@ import Varlink
     }
   }
 
+  /// A program that cleans /run or /tmp may delete it.
+  @Test func socketThatIsDeletedIsMadeAgainAndClientsContinue() async throws {
+    try await DaemonFixture.with { fixture in
+      // photod looks for its socket at half of the watchdog's interval.
+      fixture.environment["WATCHDOG_USEC"] = "200000"
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      struct Parameters: Encodable { let options = FetchOptions() }
+      struct Reply: Decodable { let observation: Observation }
+      let client = try await fixture.connect()
+      var replies = client.stream("org.photod.library.Observe", Parameters(), of: Reply.self).makeAsyncIterator()
+      _ = try await replies.next()
+      for _ in 0..<2 {
+        try #require(unlink(fixture.socket) == 0)
+        try await eventually("photod answers", isNotYet: { $0 is VarlinkClientError }) {
+          try await fixture.status().state == .live
+        }
+      }
+      try fixture.write("b.jpg", 1)
+      let reply = try #require(try await replies.next())
+      #expect(reply.observation.count == 2)
+      let lines = try fixture.logText().split(separator: "\n").filter { $0.contains("socket made again") }
+      #expect(lines.count == 2 && lines.allSatisfy { $0.hasSuffix("path=\(fixture.socket)") }, "\(lines)")
+      fixture.kill(SIGTERM)
+      #expect(fixture.process?.terminationStatus == 0)
+      #expect(!FileManager.default.fileExists(atPath: fixture.socket))
+    }
+  }
+
+  /// Two photods with catalogs of their own, and one path for the socket.
+  @Test func socketOfAnotherPhotodIsLeftAlone() async throws {
+    try await DaemonFixture.with { fixture in
+      fixture.environment["WATCHDOG_USEC"] = "200000"
+      try await fixture.start()
+      // The other one listens in the place of the deleted socket before photod looks for that.
+      fixture.kill(SIGSTOP)
+      let path = fixture.socket
+      try #require(unlink(path) == 0)
+      let other = try VarlinkSocket.listen(path: path)
+      fixture.kill(SIGCONT)
+      try await eventually("photod names the other process") {
+        try fixture.logText().contains("socket unreachable")
+      }
+      let named = try Self.unreachable(fixture)[0]
+      #expect(named.contains("already serves \(path)") && named.contains("remedy="), "\(named)")
+      #expect(FileManager.default.fileExists(atPath: path))
+      close(other)
+      unlink(path)
+      try await eventually("photod answers", isNotYet: { $0 is VarlinkClientError }) {
+        try await fixture.status().state == .live
+      }
+      let messages = try Self.unreachable(fixture)
+      #expect(messages.count == 1, "it is logged once: \(messages)")
+    }
+  }
+
+  /// The lines of the log that say why clients can't reach the socket.
+  private static func unreachable(_ fixture: DaemonFixture) throws -> [String] {
+    try fixture.logText().split(separator: "\n").map(String.init).filter { $0.contains("socket unreachable") }
+  }
+
   @Test(arguments: [
     (["--nonsense"], "photod: Unknown option '--nonsense'\n"),
     (["--removal-grace", "-3"], "photod: --removal-grace is -3; it must be 0 to 2,592,000 seconds.\n"),

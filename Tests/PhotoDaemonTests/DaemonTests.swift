@@ -14,6 +14,7 @@ import Varlink
 private final class ScriptedLibrary: RunningLibrary {
   enum Event: Hashable, Sendable {
     case serving
+    case moved
     case reloaded(Configuration)
     case askedAlive, drained, stopped
   }
@@ -51,7 +52,13 @@ private final class ScriptedLibrary: RunningLibrary {
     self.descriptor.store(descriptor, ordering: .relaxed)
     event.yield(.serving)
     for await _ in ended {}
-    close(descriptor)
+    close(self.descriptor.load(ordering: .relaxed))
+  }
+
+  func move(to descriptor: Int32) async throws -> Bool {
+    close(self.descriptor.exchange(descriptor, ordering: .relaxed))
+    event.yield(.moved)
+    return true
   }
 
   func reload(_ configuration: Configuration) async throws {
@@ -552,6 +559,26 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(await status == .success)
   }
 
+  @Test(arguments: [true, false]) func aSocketWhoseFileIsDeletedIsMadeAgain(isHangup: Bool) async throws {
+    let fixture = try Fixture()
+    let library = ScriptedLibrary()
+    // The check is made at half of the watchdog's interval, and at each SIGHUP.
+    let interval = isHangup ? "600000000" : "20000"
+    let manager = try NotifySocket("\(fixture.scratch.path)/notify")
+    async let status = fixture.run(
+      ["NOTIFY_SOCKET": "\(fixture.scratch.path)/notify", "WATCHDOG_USEC": interval], library: library)
+    try await manager.next(beginning: "READY=1")
+    let socket = "\(fixture.scratch.path)/run/photod/photod.sock"
+    #expect(connectionResult(socket) == 0)
+    #expect(unlink(socket) == 0)
+    if isHangup { fixture.hangup.yield() }
+    #expect(await library.events.reach(.moved))
+    #expect(connectionResult(socket) == 0)
+    await fixture.terminate()
+    #expect(await status == .success)
+    #expect(mode(socket) == nil)
+  }
+
   @Test func aStopThatHangsIsCutOffWithinTwoSeconds() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary(ignoresStop: true)
@@ -615,7 +642,7 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
       .success(try Configuration.load(options: Options(), environment: environment)), lock: nil, options: Options(),
       environment: environment,
       parts: DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library }),
-      listener: socket.descriptor, isListenerGiven: true, program: ProgramFile(link: "\(scratch.path)/exe"),
+      socket: ListeningSocket(given: socket.descriptor), program: ProgramFile(link: "\(scratch.path)/exe"),
       hangups: fixture.hangups, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     async let end: Void = life.run()
     async let told: Void = manager.next(beginning: "STOPPING=1\nSTATUS=ending for the new program")

@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import Testing
 
 @testable import PhotoDaemon
@@ -180,6 +181,84 @@ import Testing
     let error = #expect(throws: StartError.self) { try SocketFile(binding: longest + "s") }
     #expect(error?.problem.hasPrefix("the socket's path has 108 bytes, and the limit is 107: ") == true)
     #expect(error?.status == .usage)
+  }
+
+  // MARK: - A file that is deleted
+
+  private func path(_ condition: ListeningSocket.Condition) -> String? {
+    if case .madeAgain(let path) = condition { path } else { nil }
+  }
+
+  private func isPresent(_ condition: ListeningSocket.Condition) -> Bool {
+    if case .present = condition { true } else { false }
+  }
+
+  private func isLost(_ condition: ListeningSocket.Condition) -> Bool {
+    if case .lost = condition { true } else { false }
+  }
+
+  private func failure(_ condition: ListeningSocket.Condition) -> StartError? {
+    if case .failed(_, let error) = condition { error } else { nil }
+  }
+
+  @Test func aDeletedSocketIsMadeAgain() throws {
+    let scratch = try Scratch()
+    let file = "\(scratch.path)/run/photod/photod.sock"
+    let socket = ListeningSocket(made: try SocketFile(binding: file))
+    defer { socket.close(Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })) }
+    #expect(isPresent(socket.restore()))
+    #expect(unlink(file) == 0)
+    #expect(connectionResult(file) == ENOENT)
+    #expect(path(socket.restore()) == file)
+    #expect(connectionResult(file) == 0 && mode(file) == 0o600)
+    #expect(isPresent(socket.restore()))
+    // The whole folder is gone.
+    #expect(unlink(file) == 0 && rmdir("\(scratch.path)/run/photod") == 0)
+    #expect(path(socket.restore()) == file)
+    #expect(connectionResult(file) == 0 && mode("\(scratch.path)/run/photod") == 0o700)
+    // Its folder was renamed, with the socket.
+    #expect(rename("\(scratch.path)/run/photod", "\(scratch.path)/run/other") == 0)
+    #expect(path(socket.restore()) == file)
+    #expect(connectionResult(file) == 0)
+    #expect(connectionResult("\(scratch.path)/run/other/photod.sock") == ECONNREFUSED)
+  }
+
+  @Test func aFileOfAnotherProcessIsLeftAlone() throws {
+    let scratch = try Scratch()
+    let file = "\(scratch.path)/s"
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let socket = ListeningSocket(made: try SocketFile(binding: file))
+    #expect(unlink(file) == 0)
+    let other = try SocketFile(binding: file)
+    for _ in 0..<2 {
+      let error = try #require(failure(socket.restore()))
+      #expect(error.status == .alreadyRunning && error.problem.hasSuffix("already serves \(file)"))
+      #expect(connectionResult(file) == 0 && other.isThere)
+    }
+    // The other process ends.
+    other.close()
+    #expect(mode(file) == nil)
+    #expect(path(socket.restore()) == file)
+    #expect(connectionResult(file) == 0)
+    // No file that is not a socket is replaced.
+    #expect(unlink(file) == 0)
+    try scratch.file("s", "precious")
+    let error = try #require(failure(socket.restore()))
+    #expect(error.problem == "\(file) exists and is no socket")
+    socket.close(logger)
+    #expect(mode(file) != nil)
+  }
+
+  @Test func aPassedSocketIsNotMadeAgain() throws {
+    let scratch = try Scratch()
+    let file = "\(scratch.path)/s"
+    let made = try SocketFile(binding: file)
+    defer { made.close() }
+    let socket = ListeningSocket(given: made.descriptor)
+    #expect(socket.path == file && isPresent(socket.restore()))
+    #expect(unlink(file) == 0)
+    #expect(isLost(socket.restore()))
+    #expect(mode(file) == nil)
   }
 
   // MARK: - Descriptors of a service manager

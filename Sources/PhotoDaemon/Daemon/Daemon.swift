@@ -58,8 +58,8 @@ package enum Daemon {
       }
       defer { socket.close(logger) }
       let life = DaemonLife(
-        first, lock: lock, options: options, environment: environment, parts: parts, listener: socket.descriptor,
-        isListenerGiven: socket.isGiven, program: program, hangups: hangups, logger: logger)
+        first, lock: lock, options: options, environment: environment, parts: parts, socket: socket,
+        program: program, hangups: hangups, logger: logger)
       let deadline = Deadline {
         // The message is logged on another thread, because the stop may hang at a log that is not read.
         let isLogged = DispatchSemaphore(value: 0)
@@ -125,31 +125,6 @@ package enum Daemon {
 
   // MARK: - The socket
 
-  private enum ListeningSocket {
-    /// The service manager passed the socket, and keeps it when photod ends.
-    case given(Int32)
-    case made(SocketFile)
-
-    var descriptor: Int32 {
-      switch self {
-      case .given(let descriptor): descriptor
-      case .made(let file): file.descriptor
-      }
-    }
-
-    var isGiven: Bool { if case .given = self { true } else { false } }
-
-    func close(_ logger: Logger) {
-      switch self {
-      case .given(let descriptor): Glibc.close(descriptor)
-      case .made(let file):
-        if let problem = file.close() {
-          logger.warning("socket not removed", metadata: ["path": "\(file.path)", "error": "\(problem)"])
-        }
-      }
-    }
-  }
-
   private static func listeningSocket(
     _ configuration: Result<Configuration, StartError>, _ options: Options, _ environment: ProcessEnvironment,
     _ logger: Logger
@@ -161,7 +136,7 @@ package enum Daemon {
         Glibc.close(other.number)
       }
       logger.info("listening", metadata: ["socket": "\(first.name)", "version": "\(version)"])
-      return .given(first.number)
+      return ListeningSocket(given: first.number)
     }
     let path: String
     switch configuration {
@@ -170,7 +145,7 @@ package enum Daemon {
     }
     let file = try SocketFile(binding: path)
     logger.info("listening", metadata: ["socket": "\(path)", "version": "\(version)"])
-    return .made(file)
+    return ListeningSocket(made: file)
   }
 }
 

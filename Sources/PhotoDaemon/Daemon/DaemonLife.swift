@@ -36,9 +36,13 @@ actor DaemonLife: Service {
   private let options: Options
   private let environment: ProcessEnvironment
   private let parts: DaemonParts
-  private let listener: Int32
-  /// The service manager has the socket too. When a client connects and there is no photod, the manager starts one.
-  private let isListenerGiven: Bool
+  private let socket: ListeningSocket
+  /// The library or stand-in that answers at the socket now.
+  private var answering: (any RunningLibrary)?
+  /// Why clients can't reach the socket, as it was logged last.
+  private var socketProblem: String?
+  /// Whether the library or stand-in accepts connections at the socket, and not at one whose file was deleted.
+  private var isSocketServed = true
   private let program: ProgramFile?
   private var departure = Departure()
   private let notifier: ServiceNotifier
@@ -55,22 +59,19 @@ actor DaemonLife: Service {
 
   /// - Parameters:
   ///   - lock: The lock of the configuration's catalog, if there is a configuration.
-  ///   - listener: A listening socket, which stays the caller's.
-  ///   - isListenerGiven: The socket is a service manager's.
+  ///   - socket: The caller closes it.
   ///   - program: The program that runs; nil if it is not known.
   ///   - hangups: Yields an element for each SIGHUP.
   init(
     _ first: Result<Configuration, StartError>, lock: InstanceLock?, options: Options, environment: ProcessEnvironment,
-    parts: DaemonParts, listener: Int32, isListenerGiven: Bool, program: ProgramFile?, hangups: AsyncStream<Void>,
-    logger: Logger
+    parts: DaemonParts, socket: ListeningSocket, program: ProgramFile?, hangups: AsyncStream<Void>, logger: Logger
   ) {
     next = first
     self.lock = lock
     self.options = options
     self.environment = environment
     self.parts = parts
-    self.listener = listener
-    self.isListenerGiven = isListenerGiven
+    self.socket = socket
     self.program = program
     self.hangups = hangups
     self.logger = logger
@@ -92,7 +93,10 @@ actor DaemonLife: Service {
         return .service
       }
       group.addTask {
-        for await _ in self.hangups { await self.reload() }
+        for await _ in self.hangups {
+          await self.restoreSocket()
+          await self.reload()
+        }
         return .companion
       }
       group.addTask {
@@ -122,17 +126,17 @@ actor DaemonLife: Service {
     while !isStopping {
       let library = try await cancelWhenGracefulShutdown { try await self.open() }
       guard let library else { return }
-      let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
-      guard descriptor >= 0 else {
-        throw StartError(
-          .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
-      }
+      let descriptor = try socket.duplicate()
       // The socket was listening before the library was opened, so clients that connect now wait in its queue.
       unsent.ready(status: isDegraded ? "degraded" : "opening")
       // A library that is closed to be opened again must prove that it is alive until it has ended. Otherwise photod
       // would send pings for ever while that library hangs.
       if !isStopping { ping?.use(.library(library)) }
-      defer { ping?.use(.none) }
+      answering = library
+      defer {
+        ping?.use(.none)
+        answering = nil
+      }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           for await line in library.statusLines { await self.send(line) }
@@ -218,15 +222,17 @@ actor DaemonLife: Service {
   /// stand-in.
   private func answer(during progress: OpeningProgress) async {
     guard var version = await progress.feed.next(after: 0) else { return }
-    let descriptor = fcntl(listener, F_DUPFD_CLOEXEC, 3)
-    guard descriptor >= 0 else {
-      logger.warning("not served during the upgrade", metadata: ["error": "\(systemMessage(errno))"])
+    let descriptor: Int32
+    do { descriptor = try socket.duplicate() } catch {
+      logger.warning("not served during the upgrade", metadata: ["error": "\(error.problem)"])
       return
     }
     logger.notice("upgrading the catalog")
     // The manager's time limit for a start would be too short for an upgrade.
     unsent.ready(status: "opening")
     let standIn = parts.openStandIn(progress, logger)
+    answering = standIn
+    defer { answering = nil }
     await withTaskGroup(of: Void.self) { [logger] group in
       group.addTask {
         do { try await standIn.serve(on: descriptor) } catch {
@@ -365,11 +371,12 @@ actor DaemonLife: Service {
     }
   }
 
-  /// Checks from time to time whether a newer photod should take over.
+  /// Checks from time to time whether a newer photod should take over, and whether clients still find the socket.
   private func takeTurns() async {
     let interval = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
     let clock = SuspendingClock()
     while !Task.isCancelled {
+      await restoreSocket()
       switch state {
       case .opening, .stopping: break
       case .serving(let library, _), .degraded(let library, _): await makeRoom(library, now: clock.now)
@@ -379,11 +386,46 @@ actor DaemonLife: Service {
     }
   }
 
+  /// Listens again at the socket's path if its file was deleted. Without the file, no client finds photod.
+  private func restoreSocket() async {
+    guard !isStopping else { return }
+    switch socket.restore() {
+    case .present: socketProblem = nil
+    case .madeAgain(let path):
+      socketProblem = nil
+      isSocketServed = false
+      logger.notice("socket made again", metadata: ["path": "\(path)"])
+    case .lost(let path):
+      note(
+        StartError(
+          .system, "another program deleted the file of the socket, and only systemd can make it again",
+          remedy: "Run `systemctl --user restart photod.socket`."), of: path)
+    case .failed(let path, let error): note(error, of: path)
+    }
+    guard !isSocketServed else { return }
+    do {
+      // A library that is opened later gets the new socket by itself. If it is about to serve, it is asked again at the
+      // next check.
+      isSocketServed = try await answering?.move(to: socket.duplicate()) ?? true
+    } catch {
+      note(StartError(error), of: socket.path)
+    }
+  }
+
+  /// Logs why clients can't reach the socket. It is logged once, and not at each check.
+  private func note(_ problem: StartError, of path: String) {
+    guard socketProblem != problem.problem else { return }
+    socketProblem = problem.problem
+    logger.error(
+      "socket unreachable",
+      metadata: ["path": "\(path)", "problem": "\(problem.problem)", "remedy": "\(problem.remedy)"])
+  }
+
   /// Ends the daemon if its program was replaced and no client needs it. The next connection starts the new program.
   private func makeRoom(_ library: any RunningLibrary, now: SuspendingClock.Instant) async {
     guard !isStopping, let program else { return }
     let decision = departure.decide(
-      isReplaced: program.isReplaced, canLeave: isListenerGiven, idleTime: library.idleTime, now: now)
+      isReplaced: program.isReplaced, canLeave: socket.isGiven, idleTime: library.idleTime, now: now)
     switch decision {
     case .stay: break
     case .replaced:
@@ -391,7 +433,7 @@ actor DaemonLife: Service {
         "replaced",
         metadata: [
           "program": "\(program.path)",
-          "next": isListenerGiven ? "photod ends when it is idle" : "restart photod to run the new program",
+          "next": socket.isGiven ? "photod ends when it is idle" : "restart photod to run the new program",
         ])
     case .leave:
       logger.notice("ending for the new program")

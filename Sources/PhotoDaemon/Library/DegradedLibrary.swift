@@ -32,6 +32,7 @@ final class DegradedLibrary: RunningLibrary {
   }
 
   func serve(on descriptor: Int32) async throws { try await service.serve(listeningDescriptor: descriptor) }
+  func move(to descriptor: Int32) async throws -> Bool { try await service.move(to: descriptor) }
   func reload(_ configuration: Configuration) async throws {}
   func whenAlive(_ proven: @escaping @Sendable () -> Void) { proven() }
   var idleTime: Duration { service.load.idleTime }

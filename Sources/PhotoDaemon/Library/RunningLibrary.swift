@@ -12,6 +12,12 @@ package protocol RunningLibrary: AnyObject, Sendable {
   /// Serves at this listening socket until ``stop()``. When it returns or throws, the descriptor is closed.
   func serve(on descriptor: Int32) async throws
 
+  /// Accepts further connections at this listening socket, in the place of the one of ``serve(on:)``, whose file was
+  /// deleted. The present connections continue. The descriptor is closed as that one is.
+  ///
+  /// - Returns: false if the library does not accept connections now.
+  func move(to descriptor: Int32) async throws -> Bool
+
   /// Takes roots, removal grace and warnings from a configuration that was read again.
   func reload(_ configuration: Configuration) async throws
 

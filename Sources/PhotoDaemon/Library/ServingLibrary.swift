@@ -76,6 +76,8 @@ final class ServingLibrary: RunningLibrary {
     }
   }
 
+  func move(to descriptor: Int32) async throws -> Bool { try await service.move(to: descriptor) }
+
   func reload(_ configuration: Configuration) async throws {
     library.statusStore.report(configuration.warnings.map { .configuration($0) }, by: .configuration)
     engine.setSharing(configuration.sharesThumbnails)

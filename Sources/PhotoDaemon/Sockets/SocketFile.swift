@@ -6,12 +6,34 @@ import Glibc
 /// behind is taken over, but not a name at which a process answers. Two processes that start at once wait for each
 /// other at a lock of the directory.
 package struct SocketFile: Sendable {
-  package let path: String
+  /// The file of a socket. It shows whether the name still leads to that file.
+  struct Identity: Sendable {
+    let path: String
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// - Returns: Nil if there is no file.
+    init?(of path: String) {
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return nil }
+      self.path = path
+      (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    /// Whether the file is still at its path. This costs a stat(2).
+    var isThere: Bool {
+      guard let present = Self(of: path) else { return false }
+      return (present.device, present.inode) == (device, inode)
+    }
+  }
+
   /// Bound and listening; closed by ``close()``.
   package let descriptor: Int32
-  /// The file that was made, by which ``close()`` finds out whether the name still leads to it.
-  private let device: dev_t
-  private let inode: ino_t
+  private let identity: Identity
+
+  package var path: String { identity.path }
+  /// Whether clients can reach the socket by its path.
+  var isThere: Bool { identity.isThere }
 
   /// How many connections the kernel queues for a busy daemon: as many as it allows by default.
   private static let backlog: Int32 = 4096
@@ -29,19 +51,16 @@ package struct SocketFile: Sendable {
 
     let descriptor = UnixSocketAddress.makeSocket(SOCK_STREAM)
     guard descriptor >= 0 else { throw Self.failure(path, "made", errno) }
-    var status = stat()
     // No client can connect before the socket listens, so the mode is right for the first one.
     guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
-      listen(descriptor, Self.backlog) == 0, lstat(path, &status) == 0
+      listen(descriptor, Self.backlog) == 0, let identity = Identity(of: path)
     else {
       let code = errno
       Glibc.close(descriptor)
       throw Self.failure(path, "made", code)
     }
-    self.path = path
     self.descriptor = descriptor
-    device = status.st_dev
-    inode = status.st_ino
+    self.identity = identity
   }
 
   /// - Throws: `usage` for a path too long for a socket.
@@ -67,8 +86,7 @@ package struct SocketFile: Sendable {
     guard directory >= 0 else { return errno == ENOENT ? nil : systemMessage(errno) }
     defer { Glibc.close(directory) }
     guard flock(directory, LOCK_EX) == 0 else { return systemMessage(errno) }
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return nil }
+    guard isThere else { return nil }
     return unlink(path) == 0 ? nil : systemMessage(errno)
   }
 

@@ -33,6 +33,18 @@ struct UnixSocketAddress {
 }
 
 extension UnixSocketAddress {
+  /// The path to which a socket is bound; nil if it has no name, or one in the abstract namespace.
+  static func path(of descriptor: Int32) -> String? {
+    var address = sockaddr_un()
+    var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let isKnown = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) == 0 }
+    }
+    guard isKnown, Int32(address.sun_family) == AF_UNIX else { return nil }
+    let path = withUnsafeBytes(of: address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    return path.isEmpty ? nil : path
+  }
+
   /// An integer option of the SOL_SOCKET level, or nil with `errno`.
   static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
     var value: Int32 = 0

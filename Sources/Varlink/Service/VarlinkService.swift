@@ -265,18 +265,7 @@ public final class VarlinkService: Sendable {
       state.lastNumber += 1
       return state.lastNumber
     }
-    let channel = try await ServerBootstrap(group: group)
-      .serverChannelInitializer { [onEvent] channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(AcceptErrorHandler(onEvent: onEvent))
-        }
-      }
-      .childChannelInitializer { channel in
-        Self.credentials(of: channel).flatMapThrowing { credentials in
-          try self.admit(channel, credentials, listener: id, continuation)
-        }
-      }
-      .withBoundSocket(descriptor).get()
+    let channel = try await accept(at: descriptor, on: group, listener: id, continuation)
     let isShuttingDown = state.withLock { state in
       state.listeners[id] = Listener(channel: channel, steps: continuation)
       return state.isShuttingDown
@@ -308,6 +297,47 @@ public final class VarlinkService: Sendable {
       state.listeners[id] = nil
       state.connections.removeAll(ofListener: id)
     }
+  }
+
+  private func accept(
+    at descriptor: CInt, on group: any EventLoopGroup, listener: Int, _ steps: AsyncStream<Step>.Continuation
+  ) async throws -> any Channel {
+    try await ServerBootstrap(group: group)
+      .serverChannelInitializer { [onEvent] channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(AcceptErrorHandler(onEvent: onEvent))
+        }
+      }
+      .childChannelInitializer { channel in
+        Self.credentials(of: channel).flatMapThrowing { credentials in
+          try self.admit(channel, credentials, listener: listener, steps)
+        }
+      }
+      .withBoundSocket(descriptor).get()
+  }
+
+  /// Accepts further connections at this socket, and closes the one at which `serve` accepts them now. The connections
+  /// of that one continue, and the `serve` goes on until `shutDown()`. This is for a socket whose file was deleted, so
+  /// that no client finds it.
+  ///
+  /// - Parameter descriptor: as in ``serve(listeningDescriptor:)``.
+  /// - Returns: false if no `serve` accepts connections, or several do. Then the descriptor is closed.
+  package func move(to descriptor: CInt) async throws -> Bool {
+    try VarlinkSocket.checkListening(descriptor)
+    let found = state.withLock { $0.listeners.count == 1 ? $0.listeners.first : nil }
+    guard let (id, present) = found, present.channel.isActive else {
+      close(descriptor)
+      return false
+    }
+    let channel = try await accept(at: descriptor, on: present.channel.eventLoop, listener: id, present.steps)
+    let isMoved = state.withLock { state in
+      guard !state.isShuttingDown, let listener = state.listeners[id], listener.channel.isActive else { return false }
+      state.listeners[id] = Listener(channel: channel, steps: listener.steps)
+      return true
+    }
+    channel.closeFuture.whenComplete { _ in self.endIfDone() }
+    (isMoved ? present.channel : channel).close(promise: nil)
+    return isMoved
   }
 
   /// Closes the listening sockets and keeps their connections. Each `serve` returns when its last connection has ended.
