@@ -98,7 +98,7 @@ struct Photoctl: AsyncParsableCommand {
       // Help and version end with 0, a wrong command line with 64.
       let status = exitCode(for: error)
       if status.isSuccess { exit(withError: error) }
-      if let failure = unknownOption(in: arguments) { end(failure, style) }
+      if let failure = unknownOption(in: arguments) ?? UsageError.exportedFile(in: arguments) { end(failure, style) }
       Output.complain(UsageError.text(fullMessage(for: error), style: style))
       exit(withError: status)
     }

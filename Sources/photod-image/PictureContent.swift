@@ -20,6 +20,10 @@ enum PictureContent {
   /// - Throws: `unreadable` if the content is not of the format that the name says; `unsupported` if this program does not
   ///   read that format.
   init(_ view: ByteView, contentType: String) throws(PictureError) {
+    // LibRaw, which tries all formats that are not known here, would say that the file is no RAW file.
+    guard !view.holds("v/1\u{1}") else {
+      throw PictureError(.unsupported, "pictures of OpenEXR files are not supported")
+    }
     guard let found = Self.find(view, contentType) else {
       if Self.readable.contains(contentType) {
         throw PictureError(.unreadable, "the content is no picture of the type that the name says (\(contentType))")

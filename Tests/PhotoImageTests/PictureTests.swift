@@ -145,6 +145,15 @@ import Testing
     }
     #expect(message == "the content is no picture of the type that the name says (image/jpeg)")
     #expect(try make([], .test()).failure == .unreadable)
+    // LibRaw would say that it is no RAW file, which is true of every OpenEXR file.
+    let exr: [UInt8] = [0x76, 0x2F, 0x31, 0x01, 2, 0, 0, 0]
+    for type in ["image/x-exr", "image/jpeg"] {
+      guard case .failed(let failure, let text) = try make(exr, .test(contentType: type)) else {
+        Issue.record("an OpenEXR file has a picture")
+        return
+      }
+      #expect(failure == .unsupported && text == "pictures of OpenEXR files are not supported")
+    }
   }
 
   /// A process that ends is started again by photod, but each end costs time, and the file is blamed.

@@ -87,8 +87,9 @@ struct StatsTests {
       ["--near", "151.2,-33.8,5"], "the latitude 151.2 is not between -90 and 90; it is the first of the three numbers"
     ),
     (["--near", "-33.8,190,5"], "the longitude 190 is not between -180 and 180"),
-    (["--near", "0,0,0"], "the distance 0 is not more than 0"), (["--near", "0,0,-5"], "the distance -5 is not"),
-    (["--near", "0,0,30000"], "at most 20020 kilometres"),
+    (["--near", "0,0,0"], "the distance is 0 kilometres; it must be more than 0 and at most 20,020"),
+    (["--near", "0,0,-5"], "the distance is -5 kilometres; it must be more"),
+    (["--near", "0,0,30000"], "the distance is 30000 kilometres; it must be more than 0 and at most 20,020"),
     (["--subtype", "screenshots"], "Did you mean screenshot?"), (["--subtype", ""], "it must be one of livePhoto"),
     (["--lens", " "], "it must contain a word"),
   ])

@@ -39,7 +39,8 @@ import Testing
     let other = matcher(photos, [(7, "/new/b", 1, "x")])
     #expect(other.matches == [nil, 7, nil])
     #expect(
-      other.problem(of: 2, lines: [2, 3, 4]) == "its photo here belongs to line 3 already, of which it is a copy")
+      other.problem(of: 2, lines: [2, 3, 4])
+        == "line 3 of the export has the same content, and was matched to the photo here")
     let two = matcher([photo(1, "/old/a", hash: "x")], [(7, "/new/b", 1, "x"), (8, "/new/c", 1, "x")])
     #expect(two.matches == [nil])
     #expect(

@@ -114,7 +114,8 @@ extension PhotoLibraryError: CustomStringConvertible {
       Self.split(message).remedy
         ?? "A word consists of letters and digits. Words in quotes must stand next to each other."
     case .unknownSortKey(_, let known), .unknownValueKey(_, let known): "The keys are \(known.joined(separator: ", "))."
-    case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
+    case .noSuchAsset:
+      "It may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids."
     case .noSuchCollection(_, let similar):
       similar.isEmpty
         ? "Name an album as 'smart:favorites', 'album:Title', 'folder:/path' or 'id:42', or by its title."
@@ -163,7 +164,8 @@ extension PhotoLibraryError: CustomStringConvertible {
 
   private static func remedy(for kind: ImageFailure.Kind, _ message: String) -> String {
     switch kind {
-    case .noSuchAsset: "It may have been deleted; no id is used twice. Fetch the list again."
+    case .noSuchAsset:
+      "It may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids."
     case .unavailable: "Connect its drive, and try again."
     case .unreadable: "Open the file in another program to see whether it is damaged."
     // The message names the package if it is missing.

@@ -63,12 +63,21 @@ extension Library {
     if MediaFormat.promised(byName: name) == nil {
       return Explanation(
         state: "notMedia",
-        reason: "Its extension is not that of a photo or video (\(MediaFormat.extensions.joined(separator: " "))).")
+        reason: Self.reason(ofEndingIn: name))
     }
     if stat.byteCount == 0 {
       return Explanation(state: "empty", reason: "It is empty. photod adds it as soon as it has content.")
     }
     return explainPending("It")
+  }
+
+  /// The names are too many for a message, so it names the groups.
+  private static func reason(ofEndingIn name: [UInt8]) -> String {
+    let text = FilePath.nameText(name)
+    let dot = text.lastIndex(of: ".").flatMap { $0 == text.startIndex ? nil : $0 }
+    return (dot.map { "Names that end with \(text[$0...]) are not those" } ?? "A name without an extension is not that")
+      + " of photos or videos. photod indexes pictures (such as .jpg, .heic, .png and .tif), RAW files of cameras "
+      + "(such as .dng, .cr3, .nef and .arw), and videos (such as .mov and .mp4). `photoctl help why` lists all extensions."
   }
 
   /// - Parameter subject: the path, or a noun for it.

@@ -39,12 +39,8 @@ enum EmptyArgument {
     isEmpty(word[...]) || (word.hasPrefix("--") && word.contains("="))
   }
 
-  /// Whether the word is empty, or is a URI or the name of an album without a path.
-  private static func isEmpty(_ word: Substring) -> Bool {
-    let prefix = "folder:"
-    let path = word.hasPrefix(prefix) ? word.dropFirst(prefix.count) : word
-    return FilePath.bytes(String(path)).isEmpty
-  }
+  /// Whether the word is empty, or is a URI without a path.
+  private static func isEmpty(_ word: Substring) -> Bool { FilePath.bytes(String(word)).isEmpty }
 
   private static func value(of word: String) -> Substring {
     guard word.hasPrefix("--"), let equals = word.firstIndex(of: "=") else { return word[...] }

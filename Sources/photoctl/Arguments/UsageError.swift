@@ -1,4 +1,5 @@
 import ArgumentParser
+import PhotoModel
 import PredicateLanguage
 
 /// Improves the messages of the command line's parser.
@@ -31,6 +32,25 @@ enum UsageError {
       }
     }
     return nil
+  }
+
+  /// The failure for a file that is given to `export`, which prints to standard output.
+  ///
+  /// - Parameter arguments: without the name of the program.
+  static func exportedFile(in arguments: [String]) -> Failure? {
+    var words: [String] = []
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      if ["--socket", "--color"].contains(word) {
+        _ = rest.popFirst()
+      } else if !word.hasPrefix("-") {
+        words.append(word)
+      }
+    }
+    guard words.count > 1, words[0] == "export" else { return nil }
+    return Failure(
+      .usage, "export prints to standard output, and takes no file",
+      remedy: "`photoctl export > \(ShellWord.path(words[1]))` writes the export to that file.", command: "export")
   }
 
   private static func failure(_ word: String, _ known: [String]) -> Failure {

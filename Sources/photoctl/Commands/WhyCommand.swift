@@ -11,7 +11,8 @@ struct WhyCommand: AsyncParsableCommand {
       that does not exist, and the id of an asset. With -, the paths and ids come from standard input, one on each \
       line.
 
-      A file that is neither a photo nor a video by its name, such as an XMP file, is "notMedia" in --json.
+      A file that is neither a photo nor a video by its name, such as an XMP file, is "notMedia" in --json. The \
+      extensions of photos and videos are \(MediaFormat.extensions.joined(separator: " ")).
 
       EXAMPLES
         photoctl why IMG_0001.jpg

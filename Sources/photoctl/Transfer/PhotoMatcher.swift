@@ -153,7 +153,7 @@ struct PhotoMatcher {
     let places = placed(index)
     let same = equal + places.filter { isSame($0, photo) }.map(\.id)
     if let other = same.compactMap({ taken[$0] }).min() {
-      return "its photo here belongs to line \(lines[other]) already, of which it is a copy"
+      return "line \(lines[other]) of the export has the same content, and was matched to the photo here"
     }
     if equal.count > 1 { return "\(equal.count) photos here have its content, and none of them has its place" }
     if places.contains(where: { unreadable.contains($0.id) && $0.byteCount == photo.byteCount }) {

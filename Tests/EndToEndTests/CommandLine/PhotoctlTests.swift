@@ -245,7 +245,8 @@ import Varlink
       func run(_ arguments: String...) async throws -> Result { try await photoctl(fixture, arguments) }
       let inside = fixture.path("in")
       #expect(try await run("hide", "--under", inside).errors == "3 assets are hidden now\n")
-      #expect(try await run("edit", "--under", inside, "--rating", "3").errors == "0 assets were edited\n")
+      #expect(
+        try await run("edit", "--under", inside, "--rating", "3").errors == "nothing to do: no assets were found\n")
       #expect(
         try await run("edit", "--under", inside, "--hidden", "--rating", "3").errors == "3 assets were edited\n")
       #expect(try await run("albums", "create", "Best", "--text", "jpg").errors.contains("with 1 photo."))
@@ -426,7 +427,7 @@ import Varlink
       let show = try await photoctl(fixture, ["show", "--json", "999999", "\(id)"])
       #expect(show.status == 66 && show.text.contains("\"id\" : \(id)"))
       let nothing = try await photoctl(fixture, ["favorite", "-"])
-      #expect(nothing.status == 0 && nothing.errors == "0 assets are favorites now\n")
+      #expect(nothing.status == 0 && nothing.errors == "nothing to do: no assets were found\n")
     }
   }
 

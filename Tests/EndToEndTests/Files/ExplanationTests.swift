@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  @Test func aFileWithAnotherExtensionIsExplainedInOneLine() async throws {
+    try await DaemonFixture.with { fixture in
+      for name in ["notes.txt", "README", "My.Notes.XMP"] {
+        try "x".write(toFile: fixture.path(name), atomically: false, encoding: .utf8)
+      }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let text = try why(fixture, fixture.path("notes.txt"))
+      #expect(text.hasPrefix("notMedia: Names that end with .txt are not those of photos or videos. "), "\(text)")
+      #expect(text.utf8.count < 400 && text.hasSuffix("`photoctl help why` lists all extensions.\n"), "\(text)")
+      #expect(try why(fixture, fixture.path("My.Notes.XMP")).hasPrefix("notMedia: Names that end with .XMP are not"))
+      #expect(try why(fixture, fixture.path("README")).hasPrefix("notMedia: A name without an extension is not that"))
+      let help = String(decoding: try fixture.photoctl("help", "why").output, as: UTF8.self)
+      for ending in ["jpg", "k25", "ogv"] { #expect(help.contains(" \(ending)"), "\(ending)") }
+    }
+  }
+
   @Test func explanationOfARemovedFolderHasARemedy() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")

@@ -64,6 +64,9 @@ import Testing
       let several = try await thumbnail(fixture, ["999998", "\(id)", "999999"])
       #expect(several.status == 66 && several.text.split(separator: "\n").count == 1, "\(several.text)")
       #expect(several.errors.contains("999998") && several.errors.contains("999999"), "\(several.errors)")
+      let none = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, ["thumbnail", "-"])
+      #expect(none.status == 0 && none.output.isEmpty)
+      #expect(none.errors == "nothing to do: standard input names no assets\n")
     }
   }
 

@@ -34,22 +34,45 @@ import Testing
   @Test func otherValuesAreTaken() {
     for words in [
       ["hide", "--under", "x"], ["edit", "1", "--title", "", "--caption="], ["query", "--where=title == ''"],
-      ["query", "file:///p/%FF"], ["albums", "create", " x"],
+      ["query", "file:///p/%FF"], ["albums", "create", " x"], ["query", "folder:"], ["query", "--text", "folder:"],
+      ["edit", "1", "--title", "folder:"], ["edit", "1", "--keyword=folder:"],
     ] {
       #expect(EmptyArgument.failure(in: words, of: words[0]) == nil, "\(words)")
     }
-    #expect(EmptyArgument.failure(in: ["query", "--album", "folder:"], of: "query") != nil)
     #expect(
       EmptyArgument.failure(in: ["query", "--count", ""], of: "query")?.problem.hasPrefix("an argument is ''") == true)
   }
 
-  @Test func aTooLongTextIsNamedWithItsLimit() throws {
-    func problem(_ words: String...) -> String {
-      do {
-        _ = try Photoctl.parseAsRoot(words)
-        return ""
-      } catch { return Photoctl.message(for: error) }
+  @Test func anAlbumWithoutItsNameIsRefusedAndTheSameWordIsSearched() throws {
+    let missing = "the path of a folder is missing after the colon, as in folder:/home/anna/Pictures."
+    for words in [["query"], ["watch"], ["stats"], ["hide"], ["albums", "create", "x"]] {
+      #expect(message(words + ["--album", "folder:"]) == "--album is 'folder:'; \(missing)", "\(words)")
     }
+    #expect(message(["query", "--album", "id:"]).hasPrefix("--album is 'id:'; a number is missing after the colon"))
+    #expect(message(["albums", "show", "folder:"]) == "The album is 'folder:'; \(missing)")
+    for words in [["query", "folder:"], ["query", "--text", "folder:"], ["query", "--album", "folder:/p"]] {
+      #expect(message(words).isEmpty, "\(words)")
+    }
+    #expect(try FilterOptions.parse(["folder:"]).fetchOptions().text == "folder:")
+  }
+
+  private func message(_ words: [String]) -> String {
+    do {
+      _ = try Photoctl.parseAsRoot(words)
+      return ""
+    } catch { return Photoctl.message(for: error) }
+  }
+
+  @Test func aFileForTheExportIsNamedInItsRemedy() {
+    let failure = UsageError.exportedFile(in: ["--socket", "/s", "export", "--json", "/tmp/my x"])
+    #expect(failure?.problem == "export prints to standard output, and takes no file")
+    #expect(failure?.remedy == "`photoctl export > '/tmp/my x'` writes the export to that file.")
+    #expect(UsageError.exportedFile(in: ["export", "--color", "never"]) == nil)
+    #expect(UsageError.exportedFile(in: ["query", "export", "x"]) == nil)
+  }
+
+  @Test func aTooLongTextIsNamedWithItsLimit() throws {
+    func problem(_ words: String...) -> String { message(words) }
     let long = String(repeating: "ä", count: 501)
     for words in [["edit", "1", "--title", long], ["edit", "1", "--keyword", "-" + long]] {
       #expect(

@@ -29,7 +29,12 @@ struct AssetArguments: ParsableArguments {
   /// All names in their order. `-` may be among them once, and is replaced by standard input.
   ///
   /// - Throws: ``Failure`` if standard input can't be read or is malformed.
-  func names() throws -> [NamedAsset] { try Self.names(of: arguments, isNullEnded: isNullEnded) }
+  func names() throws -> [NamedAsset] {
+    let names = try Self.names(of: arguments, isNullEnded: isNullEnded)
+    // An empty list is no error, because a query in a pipe may find nothing.
+    if names.isEmpty { Output.complain("nothing to do: standard input names no assets\n") }
+    return names
+  }
 
   static func names(of arguments: [AssetArgument], isNullEnded: Bool) throws -> [NamedAsset] {
     guard arguments.contains(.path("-")) else { return arguments.map { NamedAsset($0) } }

@@ -18,7 +18,9 @@ struct NearArgument: Hashable, Sendable {
     }
     guard abs(longitude) <= 180 else { throw Mistake("the longitude \(parts[1]) is not between -180 and 180") }
     guard kilometers > 0, kilometers <= Self.maximumKilometers else {
-      throw Mistake("the distance \(parts[2]) is not more than 0 and at most \(Int(Self.maximumKilometers)) kilometres")
+      throw Mistake(
+        "the distance is \(parts[2]) kilometres; it must be more than 0 and at most \(Text.grouped(Int(Self.maximumKilometers)))"
+      )
     }
     (self.latitude, self.longitude, self.kilometers) = (latitude, longitude, kilometers)
   }

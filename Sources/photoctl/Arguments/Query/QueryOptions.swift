@@ -101,6 +101,7 @@ struct FilterOptions: ParsableArguments {
   var text: String?
 
   func validate() throws {
+    try AlbumName.check(album, "--album")
     for type in type where !["image", "video", "audio"].contains(type) {
       throw ValidationError("--type is '\(type)'; it must be image, video or audio.")
     }

@@ -35,4 +35,19 @@ struct AlbumName: ExpressibleByArgument, Hashable {
     guard !argument.isEmpty else { return nil }
     text = argument
   }
+
+  /// The prefixes that say how an album is named, and a noun and an example for the text that follows.
+  private static let forms = [
+    ("folder:", "the path of a folder", "folder:/home/anna/Pictures"), ("album:", "a title", "album:Rome"),
+    ("smart:", "the name of a smart album", "smart:favorites"), ("id:", "a number", "id:42"),
+  ]
+
+  /// Throws if the name of an album is only a prefix. The whole name would be another album, or none.
+  ///
+  /// - Parameter subject: the option or argument with this name, such as `--album`.
+  /// - Throws: `ValidationError`.
+  static func check(_ name: String?, _ subject: String) throws {
+    guard let form = forms.first(where: { $0.0 == name }) else { return }
+    throw ValidationError("\(subject) is '\(form.0)'; \(form.1) is missing after the colon, as in \(form.2).")
+  }
 }

@@ -282,7 +282,8 @@ struct AlbumsRemoveCommand: AsyncParsableCommand {
       found.ids, printsJSON: json.isOn,
       summary: isDryRun
         ? ("asset would be removed from the album '\(title)'", "assets would be removed from the album '\(title)'")
-        : ("asset was removed from the album '\(title)'", "assets were removed from the album '\(title)'"))
+        : ("asset was removed from the album '\(title)'", "assets were removed from the album '\(title)'"),
+      none: "none of these assets is in the album '\(title)'")
   }
 }
 
@@ -320,7 +321,8 @@ struct AlbumsDeleteCommand: AsyncParsableCommand {
     let deleted = all.filter { album in roots.contains { $0.id == album.id || album.isBelow($0, among: all) } }
     try ChangedAlbums(deleted).put(asJSON: json.isOn)
     for album in deleted {
-      let photos = album.kind != .folder ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
+      let photos =
+        album.kind != .folder && album.count > 0 ? " Its \(Text.count(album.count, "photo stays", "photos stay"))." : ""
       Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") deleted.\(photos)\n")
     }
   }

@@ -24,7 +24,10 @@ struct AlbumsShowCommand: AsyncParsableCommand {
 
   @OptionGroup var fields: FieldOptions<Asset>
 
-  func validate() throws { try fields.validate(with: formats.chosen) }
+  func validate() throws {
+    try AlbumName.check(album.text, "The album")
+    try fields.validate(with: formats.chosen)
+  }
 
   func run() async throws {
     let library = connection.library

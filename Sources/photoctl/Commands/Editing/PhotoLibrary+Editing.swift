@@ -79,10 +79,16 @@ extension PhotoLibrary {
     try Self.report(assets.ids, printsJSON: printsJSON, summary: summary)
   }
 
-  static func report(_ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String)) throws {
+  /// Prints the ids of the changed assets, and their number to standard error.
+  ///
+  /// - Parameter none: why there are no assets, if there are none.
+  static func report(
+    _ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String), none: String = "no assets were found"
+  ) throws {
     struct Changed: Encodable { let ids: [AssetID] }
     if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
-    Output.complain(Text.count(ids.count, summary.one, summary.many) + "\n")
+    Output.complain(
+      ids.isEmpty ? "nothing to do: \(none)\n" : Text.count(ids.count, summary.one, summary.many) + "\n")
   }
 }
 

@@ -52,11 +52,11 @@ struct ImagesCommand: AsyncParsableCommand {
     if warm {
       let (count, failed) = try await ImageWarming(library: library, images: images, isImmediate: now).run()
       return try put(["assets": count, "failed": failed]) {
-        """
-        \(Text.count(count, "asset", "assets")): each has its picture now, except those on drives that are offline.
-        \(Text.count(failed, "picture", "pictures")) could not be made.
-
-        """
+        guard count > 0 else { return "nothing to do: the library has no assets\n" }
+        return """
+          \(Text.count(count, "asset", "assets")): each has its picture now, except those on drives that are offline.
+          \(failed > 0 ? Text.count(failed, "picture", "pictures") + " could not be made.\n" : "")
+          """
       }
     }
     let statistics = try await images.statistics()
