@@ -2,7 +2,7 @@ import PhotoContract
 import PhotoModel
 import Synchronization
 
-/// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:_:)``.
+/// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:isolation:_:)``.
 ///
 /// It can't be copied, because the placeholders of a copy would name other collections by the same ids.
 public struct PendingChanges: ~Copyable, Sendable {
@@ -232,12 +232,13 @@ extension PhotoLibrary {
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
   ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
   ///   - undoGroup: calls with the same group are undone together. Use a new group for each thing that a person does.
+  ///   - isolation: the actor of the caller, on which `body` runs. Leave it out.
   ///   - body: puts the changes together. At most 1,000 assets are named in all of them.
   /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`. A request with a placeholder of
   ///   another transaction is ``PhotoLibraryError/changeRejected(requestIndex:message:)``, and no call is made.
   @discardableResult
   public func performChanges(
-    ifUnchangedSince token: String? = nil, undoGroup: String? = nil,
+    ifUnchangedSince token: String? = nil, undoGroup: String? = nil, isolation: isolated (any Actor)? = #isolation,
     _ body: (inout PendingChanges) throws -> Void
   ) async throws -> PerformedChanges {
     var changes = PendingChanges()

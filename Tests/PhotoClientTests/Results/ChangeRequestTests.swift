@@ -115,6 +115,30 @@ struct ChangeRequestTests {
     }
   }
 
+  /// The state of a window.
+  @MainActor private final class Model {
+    var chosen: [AssetID] = [1, 2]
+
+    func makeTrip(in library: PhotoLibrary) async throws -> CollectionID? {
+      var trip: CollectionPlaceholder?
+      let performed = try await library.performChanges { changes in
+        changes.edit(chosen) { $0.isFavorite = true }
+        trip = changes.createAlbum(title: "Trip", assets: chosen)
+      }
+      return trip.map { performed[$0] }
+    }
+  }
+
+  @Test func theClosureRunsOnTheActorOfTheCaller() async throws {
+    let answer: ScriptedDaemon.Answer = { call in
+      try await call.reply(ChangeResult(token: "l.1.9", createdCollectionIDs: [70]))
+    }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      let trip = try await Model().makeTrip(in: daemon.library())
+      #expect(trip == 70)
+    }
+  }
+
   @Test func theResultOfAnotherTransactionEndsTheProgram() async throws {
     await #expect(processExitsWith: .failure) {
       var one = PendingChanges()
