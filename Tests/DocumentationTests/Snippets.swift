@@ -40,7 +40,10 @@ private func followFavorites(_ table: some Table, _ photo: Asset) async throws {
     changes.edit(photo) { $0.isFavorite = true }
     trip = changes.createAlbum(title: "Trip", assets: [photo.id])
   }
-  if let trip { print("committed at", performed.token, "with the album", performed[trip]) }
+  if let trip {
+    let photos = try await library.fetchAssets(with: FetchOptions(collection: "id:\(performed[trip])"))
+    print("committed at", performed.token, "with an album of", photos.count)
+  }
 
   var replica = FetchResultReplica()
   for try await observation in library.observe(options) {

@@ -23,7 +23,8 @@ public struct BatchUpdate: Hashable, Sendable {
   public let countBefore: Int
   /// The number of items after. It is `countBefore` without the deleted and with the inserted items.
   public let countAfter: Int
-  /// The indexes of the list before whose items leave, ascending.
+  /// The indexes of the list before whose items leave, ascending. Their assets may still be in the library, in contrast to
+  /// ``FetchResultChangeDetails/deletedBefore``.
   public let deletedBefore: [Int]
   /// The indexes of the list after whose items are new, ascending.
   public let insertedAfter: [Int]

@@ -26,7 +26,8 @@ public struct FetchResultChange: Sendable {
     case accessChanged
     /// The library was rebuilt or restored, or it is another one.
     case libraryReplaced
-    /// The album of the list was deleted, and the list is empty. Or the album is back.
+    /// The album of the list was deleted while the observation was interrupted, and the list is empty. Or the album is
+    /// back. If an album is deleted while it is observed, its assets are removed, with details.
     case collectionDeleted
     /// The app skipped so many changes that they are no longer kept.
     case tooManySkipped
