@@ -17,9 +17,9 @@ final class ObservedResults: Sendable {
     /// The size of the details without the changed assets, in the form of the contract.
     let byteCount: Int
 
-    /// photod sends the list if the details have more than 16 KiB and are longer than the list. Up to a half of them may
-    /// be about the changed assets, which the test does not know.
-    var isOfManyChanges: Bool { reason == .tooManyChanges && byteCount > 8 << 10 }
+    /// photod sends the list if the details have more than 16 KiB and are longer than the list. Much of them may be about
+    /// the changed assets, which the test does not know.
+    var isOfManyChanges: Bool { reason == .tooManyChanges && byteCount > 4 << 10 }
   }
 
   private struct State {
