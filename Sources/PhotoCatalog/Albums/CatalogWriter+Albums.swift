@@ -137,7 +137,8 @@ extension CatalogWriter {
     }
   }
 
-  /// The first asset behind a rank that is not one of these.
+  /// The first asset behind the rank of one of these assets that is none of them. At most all others of them come before
+  /// it, so as many rows suffice.
   private func other(
     than assets: Set<AssetID>, behind rank: Double, inAlbum id: CollectionID
   ) throws -> (asset: AssetID, rank: Double)? {

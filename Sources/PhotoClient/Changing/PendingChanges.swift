@@ -2,7 +2,8 @@ import PhotoContract
 import PhotoModel
 import Synchronization
 
-/// The changes of one transaction, while they are put together: see ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:isolation:_:)``.
+/// The changes of one transaction, while they are put together: see
+/// ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:isolation:_:)``.
 ///
 /// It can't be copied, because the placeholders of a copy would name other collections by the same ids.
 public struct PendingChanges: ~Copyable, Sendable {
