@@ -198,8 +198,8 @@ let package = Package(
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg"), .linkedLibrary("m")]),
 
     // Tests
-    .target(name: "CFoundationGuard", path: "Tests/CFoundationGuard"),
-    .target(name: "TestTools", dependencies: ["CFoundationGuard", "PhotoModel"], path: "Tests/TestTools"),
+    .target(name: "CTestProcess", path: "Tests/CTestProcess"),
+    .target(name: "TestTools", dependencies: ["CTestProcess", "PhotoModel"], path: "Tests/TestTools"),
     .target(
       name: "PhotoTestSupport",
       dependencies: [

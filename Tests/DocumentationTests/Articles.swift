@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The documentation's files in the package.
@@ -33,7 +34,7 @@ struct ProgramRun {
 
   /// - Parameter input: the text for the program's standard input.
   init(_ program: URL, _ arguments: [String] = [], input: String = "") throws {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = program
     process.arguments = arguments
     let (feed, pipe) = (Pipe(), Pipe())

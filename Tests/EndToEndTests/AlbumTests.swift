@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoClient
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// The list of albums of a running photod, as programs and persons follow it.
@@ -54,16 +55,13 @@ import Testing
       try await fixture.synchronize()
       let file = fixture.directory + "/watch"
       try Data().write(to: URL(fileURLWithPath: file))
-      let watch = Process()
+      let watch = TestProcess()
       watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "albums", "--watch", "--format", "table"]
       let standardOutput = try #require(FileHandle(forWritingAtPath: file))
       watch.standardOutput = standardOutput
       try watch.run()
-      defer {
-        watch.terminate()
-        watch.waitUntilExit()
-      }
+      defer { watch.terminate() }
       // The line goes through a socket and into a file. Neither reports its arrival, so the file is polled.
       func expect(_ words: String) async throws {
         var text = ""

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 import Varlink
 
@@ -187,7 +188,7 @@ import Varlink
   // MARK: photoctl
 
   private func photoctl(_ fixture: DaemonFixture, _ arguments: String...) throws -> (output: String, status: Int32) {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", fixture.socket] + arguments
     let pipe = Pipe()

@@ -4,6 +4,7 @@ import Glibc
 import PhotoContract
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 import Varlink
 
@@ -85,7 +86,7 @@ import Varlink
   @Test func secondInstanceNamesTheProcessWithTheLockAndExits75() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
-      let second = Process()
+      let second = TestProcess()
       second.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       second.arguments = ["--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.directory + "/t"]
       let pipe = Pipe()
@@ -185,7 +186,7 @@ import Varlink
     ),
   ])
   func errorOfAWrongOptionBeginsWithTheProgramName(arguments: [String], message: String) async throws {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
     process.arguments = arguments
     let errors = Pipe()
@@ -201,7 +202,7 @@ import Varlink
       try fixture.write("photo.jpg")
       let photo = fixture.path("photo.jpg")
       let before = try Data(contentsOf: URL(fileURLWithPath: photo))
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       process.arguments = ["--root", fixture.photos, "--catalog", photo, "--socket", fixture.socket]
       process.environment = ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"].reduce(
@@ -221,7 +222,7 @@ import Varlink
   @Test func checkOfTheConfigurationPrintsItBesideARunningPhotod() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       process.arguments = [
         "--check-config", "--root", fixture.photos, "--catalog", fixture.catalog, "--socket", fixture.socket,
@@ -233,7 +234,7 @@ import Varlink
       #expect(text.contains("catalog = \"\(fixture.catalog)\"  # option --catalog\n"))
       _ = try await fixture.status()
 
-      let wrong = Process()
+      let wrong = TestProcess()
       wrong.executableURL = process.executableURL
       wrong.arguments = ["--check-config", "--config", fixture.directory + "/none.toml"]
       let errors = Pipe()
@@ -246,7 +247,7 @@ import Varlink
 
   @Test func helpHasTheSameLinesAt80Columns() async throws {
     func sections(columns: Int) async throws -> Substring {
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod"))
       process.arguments = ["--help"]
       process.environment = ProcessInfo.processInfo.environment.merging(["COLUMNS": "\(columns)"]) { $1 }
@@ -262,11 +263,11 @@ import Varlink
 
   /// Runs a program that must end, and returns its output, which must fit into the pipe's buffer. If the program does
   /// not end, because it runs as a daemon, it is killed and the test fails.
-  private static func output(of process: Process, _ pipe: Pipe) async throws -> String {
+  private static func output(of process: TestProcess, _ pipe: Pipe) async throws -> String {
     try process.run()
     defer { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
     try await eventually("the program has ended") { !process.isRunning }
-    return String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    return String(decoding: try await pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   }
 
   @Test func returnOfARootIsLoggedOnce() async throws {

@@ -12,14 +12,14 @@ final class ExampleProgram: Sendable {
     var hasEnded = false
   }
 
-  private let process: Process
+  private let process: TestProcess
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - socket: the socket of its photod.
   ///   - folder: its current folder; nil for that of the tests.
   init(_ name: String, _ arguments: [String] = [], socket: String, in folder: String? = nil) throws {
-    process = Process()
+    process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(name))
     process.arguments = arguments
     if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }

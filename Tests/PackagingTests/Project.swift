@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The sources that these tests check, and the programs that were built from them.
@@ -13,7 +14,7 @@ enum Project {
   /// Returns the program's standard output. The program must exit with status 0. It gets nothing of make's environment,
   /// because this test may be a part of `make test`.
   static func run(_ program: String, _ arguments: String...) throws -> String {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["-u", "MAKEFLAGS", "-u", "MAKELEVEL", "-u", "MFLAGS", program] + arguments
     process.currentDirectoryURL = URL(fileURLWithPath: directory)

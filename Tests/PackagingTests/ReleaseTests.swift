@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// Runs `Scripts/release` on a copy of the files that it changes.
@@ -28,7 +29,7 @@ import Testing
 
     /// Runs the script. Returns its exit code and standard error.
     func release(_ arguments: String...) throws -> (code: Int32, message: String) {
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = folder.appending(path: "Scripts/release")
       process.arguments = arguments
       let output = Pipe()

@@ -10,37 +10,22 @@ import Testing
     let output: String
   }
 
-  /// Runs a program until it ends.
-  ///
-  /// A file takes its output, because a daemon that it starts would keep a pipe open. `Process` is not used, because it
-  /// waits until such a daemon has ended, too.
+  /// Runs a program until it ends. A file takes its output, because a daemon that it starts would keep a pipe open.
   private func run(_ folder: TemporaryFolder, _ arguments: [String], _ environment: [String: String]) throws -> Run {
     let file = folder.path + "/" + UUID().uuidString
-    // The shell changes the folder, and $0 is the file.
-    let words = ["/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\" >\"$0\" 2>&1", file, folder.path] + arguments
-    var process = pid_t()
-    let code = Self.withPointers(words) { arguments in
-      Self.withPointers(environment.map { "\($0)=\($1)" }) { variables in
-        posix_spawn(&process, "/bin/sh", nil, nil, arguments, variables)
-      }
-    }
-    try #require(code == 0, "posix_spawn: \(code)")
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 { try #require(errno == EINTR) }
-    // The process exited, and no signal ended it.
-    try #require(status & 0x7F == 0, "\(arguments) ended by signal \(status & 0x7F)")
-    return Run(status: status >> 8 & 0xFF, output: try String(contentsOfFile: file, encoding: .utf8))
-  }
-
-  private static func withPointers<R>(
-    _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
-  ) -> R {
-    var pointers = texts.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeMutableBufferPointer { buffer in
-      guard let base = buffer.baseAddress else { preconditionFailure("there is a last element") }
-      return body(base)
-    }
+    try Data().write(to: URL(fileURLWithPath: file))
+    let output = try #require(FileHandle(forWritingAtPath: file))
+    let process = TestProcess()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    process.environment = environment
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationReason == .exit, "\(arguments) ended by signal \(process.terminationStatus)")
+    return Run(status: process.terminationStatus, output: try String(contentsOfFile: file, encoding: .utf8))
   }
 
   @Test(.timeLimit(.minutes(5))) func makeRunEndsTheEarlierOneWithAMessage() throws {

@@ -19,7 +19,7 @@ extension ScriptedDaemon {
   private func run(_ program: String, _ arguments: [String]) async throws -> (
     output: Data, errors: String, status: Int32
   ) {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(program))
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(["PHOTOD_SOCKET": path]) { $1 }

@@ -8,7 +8,7 @@ import Testing
 /// A reader has given up its rights: tests of the actions that are still possible, and of the code that photod itself contains.
 @Suite struct SandboxTests {
   private func run(_ arguments: [String]) throws -> (output: String, errors: String, status: Int32) {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod-extract"))
     process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())
@@ -76,7 +76,7 @@ import Testing
       ours.close()
       print(child.communicate()[1].decode(), child.returncode)
       """
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
     process.arguments = ["-c", script, BuiltPrograms.path("photod-extract")]
     let output = Pipe()

@@ -9,7 +9,7 @@ import Testing
 
   /// - Returns: what the program prints. Its errors go to those of the test.
   private func output(of program: String, _ arguments: [String]) throws -> String {
-    let (process, output) = (Process(), Pipe())
+    let (process, output) = (TestProcess(), Pipe())
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.standardOutput = output

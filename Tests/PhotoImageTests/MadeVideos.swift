@@ -13,7 +13,7 @@ enum MadeVideos {
 
   /// - Returns: whether it succeeded.
   static func run(_ arguments: [String]) throws -> Bool {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
     process.arguments = ["-v", "error", "-nostdin", "-y"] + arguments
     (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)

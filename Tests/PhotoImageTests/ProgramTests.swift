@@ -9,7 +9,7 @@ import Testing
   private func run(_ program: String, _ arguments: [String]) throws -> (
     output: String, errors: String, status: Int32
   ) {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path(program))
     process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())

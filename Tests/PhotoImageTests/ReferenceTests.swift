@@ -33,7 +33,7 @@ enum RealPhotos {
 /// The photos are not part of the package: `PHOTOD_TEST_PHOTOS` names them.
 @Suite(.enabled(if: RealPhotos.folder != nil, "there are no real photos")) struct ReferenceTests {
   private func run(_ program: String, _ arguments: [String]) throws -> Bool {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/\(program)")
     process.arguments = arguments
     (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)

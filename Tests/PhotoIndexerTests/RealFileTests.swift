@@ -1,5 +1,6 @@
 import Foundation
 import PhotoModel
+import TestTools
 import Testing
 import WatchRecords
 
@@ -79,7 +80,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private func move(_ from: String, _ to: String) throws {
-    let mv = Process()
+    let mv = TestProcess()
     mv.executableURL = URL(fileURLWithPath: "/bin/mv")
     mv.arguments = [from, to]
     try mv.run()
@@ -284,7 +285,7 @@ private typealias Fixture = ReconcilerFixture
     let row = try fixture.catalog.read { try $0.file(ofAsset: id) }
     #expect((row?.marks.sample == nil) == isScanned)
     try fixture.give(id)
-    let copy = Process()
+    let copy = TestProcess()
     copy.executableURL = URL(fileURLWithPath: "/bin/cp")
     copy.arguments = ["-p", from, to]
     try copy.run()

@@ -24,7 +24,7 @@ package final class MountNamespace {
     system("PATH=$PATH:/usr/sbin:/sbin \(unshare) sh -c '\(script)' >/dev/null 2>&1") == 0
   }
 
-  private let holder = Process()
+  private let holder = TestProcess()
   private let input = Pipe()
   private let output: String
 
@@ -38,7 +38,6 @@ package final class MountNamespace {
     let answer = Pipe()
     holder.standardOutput = answer
     try holder.run()
-    try answer.fileHandleForWriting.close()
     // This waits for the line, or for the end of a program that could not make the namespace.
     if answer.fileHandleForReading.availableData.isEmpty {
       end()
@@ -47,7 +46,7 @@ package final class MountNamespace {
   }
 
   package func end() {
-    kill(holder.processIdentifier, SIGKILL)
+    holder.signal(SIGKILL)
     holder.waitUntilExit()
   }
 
@@ -62,24 +61,18 @@ package final class MountNamespace {
   /// Runs a shell script to its end, and returns its output.
   @discardableResult
   package func run(_ script: String) throws -> String {
+    // A daemon that the script starts would keep a pipe open.
     let name = output + UUID().uuidString
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 1, name, O_WRONLY | O_CREAT, 0o600)
-    posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    // Foundation's Process treats a program as running while a daemon started by it holds inherited descriptors.
-    for descriptor in 3..<Int32(256) { posix_spawn_file_actions_addclose(&actions, descriptor) }
-    let arguments = ["env"] + entry + ["sh", "-ec", "PATH=$PATH:/usr/sbin:/sbin\n" + script]
-    let pointers = arguments.map { strdup($0) }
-    defer { for pointer in pointers { free(pointer) } }
-    var child: pid_t = 0
-    let code = posix_spawn(&child, "/usr/bin/env", &actions, nil, pointers + [nil], environ)
-    try require(code == 0, "\(String(cString: strerror(code)))")
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 { try require(errno == EINTR, "waitpid: \(errno)") }
+    try Data().write(to: URL(fileURLWithPath: name))
+    let process = TestProcess()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = entry + ["sh", "-ec", "PATH=$PATH:/usr/sbin:/sbin\n" + script]
+    process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: name))
+    process.standardError = process.standardOutput
+    try process.run()
+    process.waitUntilExit()
     let text = try String(contentsOfFile: name, encoding: .utf8)
-    try require(status == 0, "\(script): \(text)")
+    try require(process.terminationReason == .exit && process.terminationStatus == 0, "\(script): \(text)")
     return text
   }
 }

@@ -70,7 +70,7 @@ package struct UserManagerRun: Sendable {
   }
 
   private static func run(_ arguments: [String]) throws -> String {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = scripts.appending(path: "run")
     process.arguments = arguments
     let pipe = Pipe()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Glibc
 import PhotoTestSupport
 import PhotoWatch
@@ -153,19 +154,15 @@ import WatchRecords
       time.sleep(600)
       """
     Disk.write(disk.outside + "/parent.py", script)
-    var parent: pid_t = 0
-    let words: [String] = ["/usr/bin/python3", disk.outside + "/parent.py", executable, record]
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-    arguments.append(nil)
-    defer { for argument in arguments { free(argument) } }
-    let started = posix_spawn(&parent, "/usr/bin/python3", nil, nil, &arguments, environ)
-    try #require(started == 0)
+    let parent = TestProcess()
+    parent.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    parent.arguments = [disk.outside + "/parent.py", executable, record]
+    try parent.run()
     try await eventually("the script has started photod-watch") { access(record, R_OK) == 0 }
     let child = try #require(Disk.read(record).flatMap { pid_t($0) })
     #expect(kill(child, 0) == 0)
-    kill(parent, SIGKILL)
-    var status: Int32 = 0
-    waitpid(parent, &status, 0)
+    parent.signal(SIGKILL)
+    await parent.waitUntilExit()
     try await eventually("photod-watch has ended") { Disk.hasEnded(child) }
   }
 }

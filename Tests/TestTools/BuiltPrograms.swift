@@ -1,4 +1,3 @@
-import CFoundationGuard
 import Foundation
 
 /// The programs under test.
@@ -6,7 +5,6 @@ package enum BuiltPrograms {
   /// The folder of the test bundle, if PHOTOD_PRODUCTS names no other. It is absolute: a program may be started from
   /// elsewhere.
   package static let folder: String = {
-    foundationguard_use()
     if let named = ProcessInfo.processInfo.environment["PHOTOD_PRODUCTS"] { return named }
     let bundle = CommandLine.arguments.first { $0.contains(".xctest") }
     guard let bundle, let end = bundle.range(of: "/[^/]*\\.xctest", options: .regularExpression) else {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestTools
 import Testing
 import Varlink
 
@@ -26,7 +27,7 @@ enum Python {
       DispatchQueue(label: "python").async {
         continuation.resume(
           with: Swift.Result {
-            let process = Process()
+            let process = TestProcess()
             let pipe = Pipe()
             process.executableURL = URL(fileURLWithPath: executable)
             process.arguments = arguments

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestTools
 import Testing
 
 @testable import photoctl
@@ -15,7 +16,7 @@ struct ManualTests {
   }
 
   private func run(_ tool: URL, _ arguments: [String], environment: [String: String] = [:]) throws -> String {
-    let process = Process()
+    let process = TestProcess()
     let pipe = Pipe()
     process.executableURL = tool
     process.arguments = arguments

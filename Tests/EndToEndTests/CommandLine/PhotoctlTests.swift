@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 import Varlink
 
@@ -30,7 +31,7 @@ import Varlink
     try input.write(to: URL(fileURLWithPath: run + ".in"))
     try Data().write(to: URL(fileURLWithPath: run + ".out"))
     try Data().write(to: URL(fileURLWithPath: run + ".err"))
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", socket] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -490,14 +491,14 @@ import Varlink
       try await fixture.start()
       try await fixture.synchronize()
       let errors = fixture.directory + "/errors"
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = [
         "-c", "exec \"$0\" --socket \"$1\" query >&- 2>\"$2\"", BuiltPrograms.path("photoctl"), fixture.socket,
         errors,
       ]
       try process.run()
-      process.waitUntilExit()
+      await process.waitUntilExit()
       #expect(process.terminationStatus == 74)
       let text = try String(contentsOfFile: errors, encoding: .utf8)
       #expect(text.hasPrefix("photoctl: the output can't be written: Bad file descriptor\n"), "\(text)")
@@ -554,16 +555,13 @@ import Varlink
       let token = try await fixture.synchronize()
       let file = fixture.directory + "/watch"
       try Data().write(to: URL(fileURLWithPath: file))
-      let watch = Process()
+      let watch = TestProcess()
       watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
       let standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
       watch.standardOutput = standardOutput
       try watch.run()
-      defer {
-        watch.terminate()
-        watch.waitUntilExit()
-      }
+      defer { watch.terminate() }
       // The watch is a separate process that gives no signal when it has printed a line, so the file is polled.
       func expect(_ line: String) async throws {
         var text = ""
@@ -592,15 +590,12 @@ import Varlink
       try await fixture.synchronize()
       let file = fixture.directory + "/watch"
       try Data().write(to: URL(fileURLWithPath: file))
-      let watch = Process()
+      let watch = TestProcess()
       watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
       watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text"]
       watch.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
       try watch.run()
-      defer {
-        watch.terminate()
-        watch.waitUntilExit()
-      }
+      defer { watch.terminate() }
       // A watch prints only changes that come after its begin. A favorite is changed until the watch prints one.
       let id = try #require(try await fixture.ids().ids.first)
       var round = 0
@@ -648,15 +643,15 @@ import Varlink
         var minute: Substring = ""
         // A completion gives up after a second, which may be too short while other tests run.
         try await eventually("a completion in \(zone)") {
-          let process = Process()
+          let process = TestProcess()
           process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
           process.arguments = ["---complete", "zsh", "photoctl", "restore", "photod-"]
           process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
           let pipe = Pipe()
           process.standardOutput = pipe
           try process.run()
-          let answer = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-          process.waitUntilExit()
+          let answer = String(decoding: try await pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+          await process.waitUntilExit()
           minute = answer.split(separator: "\n").last?.split(separator: "\t").last?.prefix(16) ?? ""
           return !minute.isEmpty
         }

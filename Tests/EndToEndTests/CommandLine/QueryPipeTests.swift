@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoTestSupport
+import TestTools
 import Testing
 import Varlink
 
@@ -17,8 +18,8 @@ import Varlink
 
   private func photoctl(
     _ fixture: DaemonFixture, _ arguments: [String], output: FileHandle, errors: FileHandle = .nullDevice
-  ) throws -> Process {
-    let process = Process()
+  ) throws -> TestProcess {
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", fixture.socket] + arguments
     process.standardOutput = output
@@ -51,8 +52,8 @@ import Varlink
         return running.isEmpty
       }
       try pipe.fileHandleForWriting.close()
-      let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
+      let output = try await pipe.fileHandleForReading.readToEnd() ?? Data()
+      await process.waitUntilExit()
       #expect(process.terminationStatus == 0)
       #expect(output.split(separator: 0).map { String(decoding: $0, as: UTF8.self) } == expected)
     }
@@ -82,8 +83,8 @@ import Varlink
     let process = try photoctl(
       fixture, arguments, output: .nullDevice, errors: pipe.fileHandleForWriting)
     try pipe.fileHandleForWriting.close()
-    let text = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let text = try await pipe.fileHandleForReading.readToEnd() ?? Data()
+    await process.waitUntilExit()
     #expect(process.terminationStatus == 0)
     return String(decoding: text, as: UTF8.self)
   }

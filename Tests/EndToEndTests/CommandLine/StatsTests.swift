@@ -2,6 +2,7 @@ import Foundation
 import PhotoClient
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// Counts, and filters by place and subtype, with the photos of the fixtures, a spawned daemon and photoctl.
@@ -84,13 +85,13 @@ import Testing
     let folder = NSTemporaryDirectory() + "photod-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let start = ContinuousClock.now
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["---complete", "zsh", "photoctl", "--socket", folder + "/none", "stats", option, ""]
     let (output, errors) = (Pipe(), Pipe())
     (process.standardOutput, process.standardError) = (output, errors)
     try process.run()
-    process.waitUntilExit()
+    await process.waitUntilExit()
     #expect(process.terminationStatus == 0 && ContinuousClock.now - start < .seconds(20))
     #expect(output.fileHandleForReading.readDataToEndOfFile() == Data("words\n".utf8))
     #expect(errors.fileHandleForReading.readDataToEndOfFile().isEmpty)

@@ -106,7 +106,7 @@ import Testing
   }
 
   private static func write(_ arguments: [String], to folder: String) async throws {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: try #require(exifTool))
     // Messages are suppressed (-q -q), because the exit status also shows errors.
     process.arguments = ["-q", "-q", "-m", "-r"] + arguments + [folder]

@@ -5,6 +5,7 @@ import PhotoContract
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
@@ -98,7 +99,7 @@ import Varlink
   }
 
   private func clientsTable(_ fixture: DaemonFixture) throws -> String {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", fixture.socket, "clients", "--format", "table"]
     let pipe = Pipe()

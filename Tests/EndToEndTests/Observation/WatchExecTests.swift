@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// `photoctl watch --exec`: no commit is missed, whatever happens to photoctl or to the command.
@@ -15,7 +16,7 @@ import Testing
   }
 
   private final class Watch {
-    let process = Process()
+    let process = TestProcess()
     private let errors: String
 
     init(_ fixture: DaemonFixture, _ arguments: [String]) throws {
@@ -254,7 +255,7 @@ import Testing
       try #require(chmod(tools + "/convert", 0o700) == 0)
       let script = try #require(
         try ConsumerTests.listings("bash", in: "FollowingFromScripts").first { $0.contains("--exec") })
-      let process = Process()
+      let process = TestProcess()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = ["-c", "exec " + script]
       let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
@@ -273,7 +274,7 @@ import Testing
         ids.allSatisfy { FileManager.default.fileExists(atPath: "\(fixture.directory)/thumbnails/\($0).jpg") }
       }
       process.terminate()
-      process.waitUntilExit()
+      await process.waitUntilExit()
       #expect(process.terminationStatus == 0)
     }
   }

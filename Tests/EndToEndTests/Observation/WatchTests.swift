@@ -5,6 +5,7 @@ import PhotoCatalog
 import PhotoContract
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 import Varlink
 
@@ -12,7 +13,7 @@ import Varlink
 @Suite(.timeLimit(.minutes(10))) struct WatchTests {
   /// photoctl with a pipe that the test reads.
   private final class Watch {
-    let process = Process()
+    let process = TestProcess()
     private let output = Pipe()
     private let errors: String
     private var received = Data()
@@ -30,14 +31,14 @@ import Varlink
 
     deinit { if process.isRunning { process.terminate() } }
 
-    func next<Line: Decodable>(_ type: Line.Type) throws -> Line {
+    func next<Line: Decodable>(_ type: Line.Type) async throws -> Line {
       while true {
         if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
           let line = received[..<end]
           received = Data(received[(end + 1)...])
           return try JSONDecoder().decode(Line.self, from: line)
         }
-        let more = output.fileHandleForReading.availableData
+        let more = try await output.fileHandleForReading.availableData(within: .seconds(120))
         let said = more.isEmpty ? try errorText() : ""
         try #require(!more.isEmpty, "it ended: \(said)")
         received += more
@@ -97,13 +98,13 @@ import Varlink
       // A list is sent again as a whole, with the reason.
       for options in [[], ["--since-ids", file], ["--since-digest", ListDigest(of: ids).description]] {
         let list = try Watch(fixture, ["--limit", "100", "--since", token] + options)
-        let line = try list.next(Observation.self)
+        let line = try await list.next(Observation.self)
         #expect(line.reload == .tokenExpired && line.previousToken == token && line.token == now && line.ids == ids)
         #expect(line.complete == true)
       }
       // The last commit is still there, and the commit before it is known by its token.
       let last = try Watch(fixture, ["--since", before[1].token])
-      #expect(try last.next(PersistentChange.self) == before[2])
+      #expect(try await last.next(PersistentChange.self) == before[2])
     }
   }
 
@@ -114,7 +115,7 @@ import Varlink
       try await fixture.synchronize()
       let query = ["--sort", "filename"]
       let first = try Watch(fixture, query)
-      let list = try first.next(Observation.self)
+      let list = try await first.next(Observation.self)
       let ids = try #require(list.ids)
       #expect(ids.count == 20 && list.complete == true && list.offset == 0)
       let file = fixture.directory + "/ids"
@@ -128,7 +129,7 @@ import Varlink
       // The change of a favorite is reported, with the same ids.
       try await fixture.setFavorite([ids[3]])
       let byDigest = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
-      let favorite = try byDigest.next(Observation.self)
+      let favorite = try await byDigest.next(Observation.self)
       #expect(favorite.previousToken == list.token && favorite.details?.changedFields == ["favorite"])
       #expect(try favorite.details?.applied(to: ids) == ids && favorite.changedAssets?.map(\.id) == [ids[3]])
 
@@ -137,16 +138,16 @@ import Varlink
       let now = try await fixture.ids(
         FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
       ).ids
-      #expect(try byDigest.next(Observation.self).details?.applied(to: ids) == now)
+      #expect(try await byDigest.next(Observation.self).details?.applied(to: ids) == now)
       fixture.kill(SIGTERM)
       try await fixture.start()
       try await fixture.synchronize()
       let byIDs = try Watch(fixture, query + ["--since", list.token, "--since-ids", file])
-      let difference = try byIDs.next(Observation.self)
+      let difference = try await byIDs.next(Observation.self)
       #expect(try difference.previousToken == list.token && difference.details?.applied(to: ids) == now)
       // The digest alone refers to a list that is no longer kept.
       let other = try Watch(fixture, query + ["--since", list.token, "--since-digest", list.digest])
-      let whole = try other.next(Observation.self)
+      let whole = try await other.next(Observation.self)
       #expect(whole.reload == .tokenExpired && whole.ids == now)
       try Data("1, 2, x".utf8).write(to: URL(fileURLWithPath: file))
       let wrong = try Watch(fixture, query + ["--since", list.token, "--since-ids", file])
@@ -174,8 +175,8 @@ import Varlink
         let final = try await fixture.synchronize()
         commits += try await fixture.changes(since: commits.last ?? token).map(\.token)
         #expect(commits.contains(favorite))
-        while tokens.last != final { tokens.append(try history.next(PersistentChange.self).token) }
-        while replica.token != final { try replica.apply(try list.next(Observation.self)) }
+        while tokens.last != final { tokens.append(try await history.next(PersistentChange.self).token) }
+        while replica.token != final { try replica.apply(try await list.next(Observation.self)) }
         ids = try await fixture.ids(
           FetchOptions(sortDescriptors: [SortDescriptor(key: "filename", ascending: true)])
         ).ids
@@ -200,7 +201,7 @@ import Varlink
       #expect(idle.end() == 0)
       for index in 0..<600 { try await fixture.setFavorite([id], index % 2 == 0) }
       let busy = try Watch(fixture, ["--since", token])
-      #expect(try busy.next(PersistentChange.self).updatedAssets == [id])
+      #expect(try await busy.next(PersistentChange.self).updatedAssets == [id])
       try busy.closePipe()
       #expect(busy.end() == 0)
       #expect(try idle.errorText() + busy.errorText() == "")
@@ -217,19 +218,19 @@ import Varlink
       let history = try Watch(fixture, ["--since", token])
       let list = try Watch(fixture, ["--favorite"])
       var replica = Replica()
-      try replica.apply(try list.next(Observation.self))
+      try replica.apply(try await list.next(Observation.self))
       var commits = [try await fixture.setFavorite(ids)]
-      #expect(try history.next(PersistentChange.self).token == commits[0])
+      #expect(try await history.next(PersistentChange.self).token == commits[0])
       let before = (try history.residentBytes(), try list.residentBytes())
       for index in 0..<count { commits.append(try await fixture.setFavorite(ids, index % 2 == 1)) }
       let grown = (try history.residentBytes() - before.0, try list.residentBytes() - before.1)
       print("\(count) commits into full pipes: photoctl grew by \(grown.0 >> 10) and \(grown.1 >> 10) KiB")
       #expect(grown.0 < 8 << 20 && grown.1 < 8 << 20)
-      for token in commits.dropFirst() { #expect(try history.next(PersistentChange.self).token == token) }
+      for token in commits.dropFirst() { #expect(try await history.next(PersistentChange.self).token == token) }
       let final = try #require(commits.last)
       var lines = 0
       while replica.token != final {
-        try replica.apply(try list.next(Observation.self))
+        try replica.apply(try await list.next(Observation.self))
         lines += 1
       }
       #expect(try await replica.ids == fixture.ids(FetchOptions(predicate: "isFavorite == true")).ids)

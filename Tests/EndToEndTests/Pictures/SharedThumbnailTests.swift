@@ -177,7 +177,7 @@ private enum Desktop {
   }
 
   private static func run(_ script: String, _ arguments: [String], _ environment: [String: String]) throws -> Data {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
     process.arguments = ["-c", script] + arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// A root that is removed with everything in it.
@@ -20,11 +21,11 @@ import Testing
       try await fixture.synchronize()
       #expect(try await fixture.assets().count == roots.count * names.count)
       for (number, root) in roots.enumerated() {
-        let remove = Process()
+        let remove = TestProcess()
         remove.executableURL = URL(fileURLWithPath: "/bin/rm")
         remove.arguments = ["-r", root]
         try remove.run()
-        remove.waitUntilExit()
+        await remove.waitUntilExit()
         #expect(remove.terminationStatus == 0)
         try await fixture.status { $0.roots.contains { $0.path == root && $0.state == .offline } }
         try await fixture.synchronize()

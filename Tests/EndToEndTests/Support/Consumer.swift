@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 import Synchronization
+import TestTools
 import Testing
 
 /// A program that runs photoctl and reads its output.
@@ -11,7 +12,7 @@ final class Consumer: Sendable {
   private let environment: [String: String]
   private let log: String
   private let killsGroup: Bool
-  private let process = Mutex<Process?>(nil)
+  private let process = Mutex<TestProcess?>(nil)
 
   /// - Parameter killsGroup: whether ``kill()`` also ends the processes that the program started.
   init(_ program: String, _ arguments: [String], _ fixture: DaemonFixture, killsGroup: Bool = false) {
@@ -29,7 +30,7 @@ final class Consumer: Sendable {
   func startIfNeeded() throws -> Bool {
     try process.withLock { process in
       if let process, process.isRunning { return false }
-      let new = Process()
+      let new = TestProcess()
       new.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       new.arguments = [program] + arguments
       new.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

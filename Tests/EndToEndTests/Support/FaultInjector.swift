@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import PhotoTestSupport
 import Synchronization
+import TestTools
 import Testing
 
 /// Makes chosen calls of a program fail. It shares a page with Tests/Faults/faults.c, which is preloaded into the
@@ -96,7 +97,7 @@ final class FaultInjector {
   private static func compile() throws -> String {
     let source = SourceTree.tests.appendingPathComponent("Faults/faults.c").path
     let target = BuiltPrograms.path("photod-faults.so")
-    let compiler = Process()
+    let compiler = TestProcess()
     compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     compiler.arguments = ["cc", "-std=gnu11", "-Wall", "-O1", "-shared", "-fPIC", "-o", target, source]
     try compiler.run()

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestTools
 
 /// Runs Python programs that talk to photod with the package `varlink` from PyPI.
 enum PythonClient {
@@ -35,7 +36,7 @@ enum PythonClient {
   private static func runBlocking(
     _ executable: String, _ arguments: [String], _ environment: [String: String], _ seconds: Double
   ) throws -> Result {
-    let process = Process()
+    let process = TestProcess()
     let pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = arguments

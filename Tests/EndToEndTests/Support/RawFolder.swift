@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import PhotoTestSupport
+import TestTools
 import Testing
 
 /// An open folder at any depth. Names are bytes.
@@ -85,7 +86,7 @@ extension DaemonFixture {
   }
 
   func photoctl(_ arguments: [String]) throws -> (output: Data, errors: String, status: Int32) {
-    let process = Process()
+    let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
     process.arguments = ["--socket", socket] + arguments
     let pipe = Pipe()
@@ -109,7 +110,7 @@ extension DaemonFixture {
 
   /// Removes the photos with rm(1), which walks step by step if a path is too long.
   func removePhotos() throws {
-    let remove = Process()
+    let remove = TestProcess()
     remove.executableURL = URL(fileURLWithPath: "/bin/rm")
     remove.arguments = ["-rf", photos]
     try remove.run()

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestTools
 import Testing
 import WatchRecords
 
@@ -22,7 +23,7 @@ import WatchRecords
     }
     defer {
       close(folder)
-      let remove = Process()
+      let remove = TestProcess()
       remove.executableURL = URL(fileURLWithPath: "/bin/rm")
       remove.arguments = ["-rf", top]
       do { try remove.run() } catch { Issue.record(error) }

@@ -26,7 +26,7 @@ package final class DaemonFixture {
   package var environment: [String: String] = [:]
   /// The program that becomes photod, with its arguments.
   package var launcher: [String] = []
-  package private(set) var process: Process?
+  package private(set) var process: TestProcess?
   private let log: FileHandle
 
   private init() throws {
@@ -75,7 +75,7 @@ package final class DaemonFixture {
   }
 
   package func spawn(grace: Int = 0, roots: [String]? = nil, arguments: [String] = []) throws {
-    let process = Process()
+    let process = TestProcess()
     let program = BuiltPrograms.path("photod")
     process.executableURL = URL(fileURLWithPath: launcher.isEmpty ? program : "/usr/bin/env")
     process.arguments =
@@ -107,8 +107,8 @@ package final class DaemonFixture {
 
   /// Sends a signal and, if it ends the process, waits for its end.
   package func kill(_ signal: Int32) {
-    guard let process, process.isRunning else { return }
-    Glibc.kill(process.processIdentifier, signal)
+    guard let process else { return }
+    process.signal(signal)
     if signal == SIGKILL || signal == SIGTERM { process.waitUntilExit() }
   }
 
