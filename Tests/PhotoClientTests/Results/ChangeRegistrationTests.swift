@@ -66,7 +66,11 @@ import Varlink
       let library = daemon.library()
       let result = try await library.fetchAssets()
       list.change(to: [1, 2])
-      for _ in 0..<100 { try await Self.registerWhileBusy(library, result) }
+      // The other tests on the main actor wait meanwhile.
+      let end = ContinuousClock.now + .seconds(5)
+      for round in 0..<100 where round < 3 || ContinuousClock.now < end {
+        try await Self.registerWhileBusy(library, result)
+      }
     }
   }
 
@@ -88,7 +92,10 @@ import Varlink
       let hasCome = DispatchSemaphore(value: 0)
       let other = library.makeRegistration(for: [result]) { _ in hasCome.signal() }
       other.begin()
-      #expect(hasCome.wait(timeout: .now() + 60) == .success)
+      guard hasCome.wait(timeout: .now() + 60) == .success else {
+        Issue.record("a registration got no call within 60 seconds")
+        return registration
+      }
       withExtendedLifetime(other) {}
     }
     calls.callerHasRegistration()
