@@ -58,14 +58,19 @@ final class ResourceFile: Sendable {
     }
     opened = stamp
     byteCount = stamp.byteCount
+    // The descriptor is not closed here: an initializer that throws after its last property is set runs deinit.
     guard file.modified.map({ $0.nanoseconds == stamp.modified }) ?? true, file.byteCount == stamp.byteCount else {
-      close(descriptor)
       throw ImageContractError.resourceChanged(
         "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again.")
     }
   }
 
-  deinit { close(descriptor) }
+  /// A descriptor that is closed twice may close a file of another thread, because the system reuses its number. A debug
+  /// build traps on that.
+  deinit {
+    let isClosed = close(descriptor) == 0
+    assert(isClosed || errno != EBADF, "descriptor \(descriptor) is closed twice")
+  }
 
   /// Reads the bytes from `start` to `end`, which is not beyond ``byteCount``.
   func read(at start: Int64, upTo end: Int64) throws -> [UInt8] {
