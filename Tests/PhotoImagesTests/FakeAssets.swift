@@ -10,6 +10,8 @@ final class FakeAssets: ImageAssets {
   private struct State {
     var assets: [Int64: ImageAsset] = [:]
     var openErrors: [Int64: ImageFileError] = [:]
+    /// The assets whose files have another size or time than the catalog.
+    var changedFiles: Set<Int64> = []
     var onShare: Set<Int64> = []
     var isReadable = true
     /// Not nil while the share does not answer: the threads that wait for it.
@@ -44,6 +46,13 @@ final class FakeAssets: ImageAssets {
 
   func failOpening(_ id: Int64, _ error: ImageFileError?) { state.withLock { $0.openErrors[id] = error } }
 
+  /// Changes the file of an asset, or lets the catalog know the file as it is.
+  func setFileChanged(_ id: Int64, _ isChanged: Bool) {
+    state.withLock { state in
+      if isChanged { state.changedFiles.insert(id) } else { state.changedFiles.remove(id) }
+    }
+  }
+
   /// Moves the files of assets to a share.
   func moveToShare(_ ids: some Sequence<Int64>) { state.withLock { $0.onShare.formUnion(ids) } }
 
@@ -77,11 +86,18 @@ final class FakeAssets: ImageAssets {
     }
   }
 
+  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool {
+    state.withLock { state in
+      state.assets.values.first { $0.files.contains(file) }.map { !state.changedFiles.contains($0.id) } ?? true
+    }
+  }
+
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     let error = state.withLock { state in
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
     }
     if let error { throw error }
+    guard isUnchanged(file, -1) else { throw .changed }
     if isOnShare(file) {
       let semaphore = DispatchSemaphore(value: 0)
       let isBlocked = state.withLock { state in

@@ -21,6 +21,10 @@ final class FakeMaker: PictureMaker {
     /// Files with an embedded picture.
     var embedded: Set<String> = []
     var failures: [String: PictureMaking] = [:]
+    /// The failures of all files that are sent with a media type.
+    var failuresOfTypes: [String: PictureMaking] = [:]
+    /// The failures of embedded pictures, by name.
+    var embeddedFailures: [String: PictureMaking] = [:]
     /// Whether immediate pictures are expected.
     var isReady = false
     /// It is called when a picture has been made, before the maker returns it.
@@ -73,20 +77,26 @@ final class FakeMaker: PictureMaker {
   func shutDown() { release() }
 
   private static func making(_ request: PictureRequest, _ name: String, _ state: State) -> PictureMaking {
-    if let failure = state.failures[name] { return failure }
-    var size = state.sizes[name] ?? ImageFrame(width: 3000, height: 2000)
+    if let failure = state.failures[name] ?? state.failuresOfTypes[request.contentType] { return failure }
+    let full = scaled(state.sizes[name] ?? ImageFrame(width: 3000, height: 2000), to: request.frame)
+    var size = full
     if request.kind == .embedded {
+      if let failure = state.embeddedFailures[name] { return failure }
       guard state.embedded.contains(name) else { return .failed(.noEmbeddedPicture, message: "none") }
-      size = ImageFrame(width: 160, height: 107)
-    } else if let frame = request.frame {
-      let scales = (Double(frame.width) / Double(size.width), Double(frame.height) / Double(size.height))
-      let scale = min(1, frame.covers ? max(scales.0, scales.1) : min(scales.0, scales.1))
-      size = ImageFrame(
-        width: max(1, Int((Double(size.width) * scale).rounded())),
-        height: max(1, Int((Double(size.height) * scale).rounded())))
+      size = scaled(ImageFrame(width: 160, height: 107), to: request.frame)
     }
     let bytes = request.format == .png ? FakePNG.bytes(size) : FakeJPEG.bytes(size, count: state.byteCount)
-    return .picture(MadePicture(bytes: bytes, header: PictureHeader(bytes[...])!, isDegraded: false))
+    return .picture(
+      MadePicture(bytes: bytes, header: PictureHeader(bytes[...])!, isDegraded: size.width + 1 < full.width))
+  }
+
+  private static func scaled(_ size: ImageFrame, to frame: PictureFrame?) -> ImageFrame {
+    guard let frame else { return size }
+    let scales = (Double(frame.width) / Double(size.width), Double(frame.height) / Double(size.height))
+    let scale = min(1, frame.covers ? max(scales.0, scales.1) : min(scales.0, scales.1))
+    return ImageFrame(
+      width: max(1, Int((Double(size.width) * scale).rounded())),
+      height: max(1, Int((Double(size.height) * scale).rounded())))
   }
 }
 

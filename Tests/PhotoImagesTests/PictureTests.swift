@@ -151,6 +151,62 @@ struct PictureTests {
     #expect(try await fixture.picture(1, .square(1024), in: session, as: 7).picture?.isDegraded == true)
   }
 
+  /// Another program replaced the file, and the catalog has the former one.
+  @Test func fileThatTheCatalogDoesNotKnowIsNotDecoded() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.embedded = ["1.jpg"] }
+    let session = try fixture.session()
+    fixture.assets.setFileChanged(1, true)
+    for (number, delivery) in [ImageOptions.Delivery.opportunistic, .fast, .highQuality].enumerated() {
+      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: Int64(number))
+      #expect(result.failure == .unavailable)
+    }
+    #expect(fixture.maker.rendered.isEmpty && fixture.maker.embeddedCount == 0 && fixture.keptFiles.isEmpty)
+    fixture.assets.setFileChanged(1, false)
+    #expect(try await fixture.picture(1, in: session, as: 10).longerSide == 256, "the failure is not remembered")
+    // Kept pictures are of the revision that they name.
+    fixture.assets.setFileChanged(1, true)
+    let smaller = try await fixture.picture(1, .square(512), in: session, as: 11)
+    #expect(smaller.longerSide == 256 && smaller.picture?.isDegraded == true && smaller.isFinal)
+    #expect(try await fixture.picture(1, .square(128), in: session, as: 12).picture?.isDegraded == false)
+  }
+
+  @Test(arguments: [false, true]) func resultOfAFileThatChangesMeanwhileIsDropped(isDamaged: Bool) async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      if isDamaged { state.failures["1.jpg"] = .failed(.unreadable, message: "the file is cut off") }
+      state.onMade = { [assets = fixture.assets] _ in assets.setFileChanged(1, true) }
+    }
+    #expect(try await fixture.picture(1, in: session, as: 1).failure == .unavailable)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.maker.rendered.count == 1 && fixture.keptFiles.isEmpty && fixture.sharedFiles.isEmpty)
+    fixture.assets.setFileChanged(1, false)
+    fixture.maker.state.withLock { ($0.onMade, $0.failures) = (nil, [:]) }
+    #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "the failure is not remembered")
+  }
+
+  @Test(arguments: [false, true])
+  func embeddedPictureOfAFileThatChangesMeanwhileIsDropped(isDamaged: Bool) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      state.embedded = ["1.jpg"]
+      if isDamaged { state.embeddedFailures["1.jpg"] = .blamed("it ended the decoder") }
+      state.onMade = { [assets = fixture.assets] _ in assets.setFileChanged(1, true) }
+    }
+    try session.request([ImageDemand(id: 1, assetID: 1, options: .square(256, .opportunistic))])
+    let results = try await fixture.results(of: session, finals: 1)
+    #expect(results.map(\.failure) == [.unavailable] && fixture.maker.rendered.isEmpty)
+    fixture.assets.setFileChanged(1, false)
+    fixture.maker.state.withLock { ($0.onMade, $0.embeddedFailures) = (nil, [:]) }
+    let embedded = try await fixture.picture(1, .square(256, .fast), in: session, as: 2)
+    #expect(embedded.longerSide == 160, "the failure is not remembered")
+  }
+
   @Test func failureIsRememberedByRevision() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...1)

@@ -41,6 +41,8 @@ struct RealDecoderTests {
       guard descriptor >= 0 else { throw .errno(errno) }
       return descriptor
     }
+
+    func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool { true }
   }
 
   private let folder: TemporaryFolder

@@ -1,3 +1,4 @@
+import Glibc
 import PhotoModel
 import WatchRecords
 
@@ -10,8 +11,12 @@ package protocol ImageAssets: Sendable {
   /// Whether the file is on a share, which may not answer. It does not block.
   func isOnShare(_ file: ImageFile) -> Bool
 
-  /// Opens a file for reading. A slow disk may block it for long. The caller closes the descriptor.
+  /// Opens a file for reading, if it is still the one that the catalog knows. A slow disk may block it for long. The
+  /// caller closes the descriptor.
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32
+
+  /// Whether an open file is still the one that the catalog knows. A program may have written it since it was opened.
+  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool
 }
 
 package enum ImageFileError: Error, Hashable, Sendable {
@@ -19,6 +24,9 @@ package enum ImageFileError: Error, Hashable, Sendable {
   case offline
   /// The drive is there, and the file is not.
   case gone
+  /// The file is another one than the catalog knows: it was changed or replaced, and photod has not read it yet. A
+  /// picture of it would be kept and sent under the revision of the former content.
+  case changed
   case errno(Int32)
 }
 
@@ -82,6 +90,14 @@ package struct ImageFile: Hashable, Sendable {
     self.byteCount = byteCount
     self.modified = modified
     self.kind = kind
+  }
+
+  /// Whether a file with this status is the one that the catalog knows. The indexer judges by the same rule (rule 2 of
+  /// `FileRow`): size and modification time are equal, to the nanosecond and on all file systems. The inode does not
+  /// count, because FAT gives out new ones at a mount. The change time does not either, because a rename changes it.
+  package func matches(_ status: stat) -> Bool {
+    let time = FileTime(nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    return byteCount == Int64(status.st_size) && (modified.map { $0 == time } ?? true)
   }
 
   /// Without its folder.

@@ -47,7 +47,7 @@ extension ImageEngine {
       shared.withLock { $0.counts.cacheHits += 1 }
       return .final(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
     }
-    guard plan.asset.isAvailable else { return .final(offline(plan)) }
+    guard plan.asset.isAvailable else { return .final(unavailable(plan, Self.offline)) }
     if let failure = knownFailure(plan, .rendered) { return .final(.failure(failure.kind, failure.message)) }
     switch options.delivery {
     case .highQuality: return .render(plan.work, degraded: nil)
@@ -88,7 +88,9 @@ extension ImageEngine {
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
-    return makeImmediate(.embedded, request, from: descriptor, plan, isDegraded: true)
+    return makeImmediate(.embedded, request, from: descriptor, plan, isDegraded: true) {
+      assets.isUnchanged(plan.file, descriptor)
+    }
   }
 
   /// Files on shares get all threads of the lane but one.
@@ -106,11 +108,15 @@ extension ImageEngine {
   }
 
   /// Makes a picture that is not kept. A failure is remembered, and counts as none.
+  ///
+  /// - Parameter isUnchanged: whether the picture is of the content that the plan names. It is called after decoding.
   func makeImmediate(
     _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
-    isDegraded: Bool
+    isDegraded: Bool, isUnchanged: () -> Bool
   ) -> Outcome? {
-    switch maker.makeImmediately(request, from: descriptor) {
+    let making = maker.makeImmediately(request, from: descriptor)
+    guard isUnchanged() else { return nil }
+    switch making {
     case .picture(let picture):
       guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
       shared.withLock { $0.counts.made += 1 }
@@ -167,13 +173,18 @@ extension ImageEngine {
     return nil
   }
 
-  /// The result while the drive of the file is not there.
-  func offline(_ plan: PicturePlan) -> Outcome {
+  static let offline = "the drive of the photo is offline, and no picture of it is kept"
+  /// The first sentence is the problem, and the rest is the remedy.
+  static let changed =
+    "the file of the photo was changed, and photod has not read it yet. Request the picture again after the next change of the asset."
+
+  /// The result while the file can't be read: a kept picture of another size, or a failure that is not remembered.
+  func unavailable(_ plan: PicturePlan, _ reason: String) -> Outcome {
     let found =
       findFirst(plan, plan.otherSizes.larger).map { ($0, false) }
       ?? findFirst(plan, plan.otherSizes.smaller).map { ($0, true) }
     guard let (found, isDegraded) = found else {
-      return .failure(.unavailable, "the drive of the photo is offline, and no picture of it is kept")
+      return .failure(.unavailable, reason)
     }
     shared.withLock { $0.counts.cacheHits += 1 }
     return .kept(found, revision: plan.asset.revision, isDegraded: isDegraded, isFresh: false)

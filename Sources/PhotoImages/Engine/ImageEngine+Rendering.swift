@@ -148,7 +148,7 @@ extension ImageEngine {
       return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false)
     }
     if let failure = knownFailure(plan, .rendered) { return .failure(failure.kind, failure.message) }
-    guard plan.asset.isAvailable else { return offline(plan) }
+    guard plan.asset.isAvailable else { return unavailable(plan, Self.offline) }
     // The request may have been cancelled while the asset was read.
     guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return nil }
     return decode(plan)
@@ -158,14 +158,18 @@ extension ImageEngine {
     let descriptor: Int32
     switch open(plan.file) {
     case .success(let opened): descriptor = opened
-    case .failure(.offline): return offline(plan)
+    case .failure(.offline): return unavailable(plan, Self.offline)
+    case .failure(.changed): return unavailable(plan, Self.changed)
     case .failure(.gone): return .failure(.unavailable, "the file of the photo is gone")
     case .failure(.errno(let number)):
       return .failure(.unreadable, "the file can't be opened: \(String(cString: strerror(number)))")
     }
     defer { Glibc.close(descriptor) }
     let request = request(plan, .rendered, frame: frame(of: plan.work.target), maximumBytes: Self.mostBytesOfPicture)
-    switch maker.make(request, from: descriptor) {
+    let making = maker.make(request, from: descriptor)
+    // What was made of a file that changed meanwhile is neither kept nor shared nor remembered.
+    guard assets.isUnchanged(plan.file, descriptor) else { return unavailable(plan, Self.changed) }
+    switch making {
     case .picture(let picture):
       shared.withLock { $0.counts.made += 1 }
       return keep(picture, plan)

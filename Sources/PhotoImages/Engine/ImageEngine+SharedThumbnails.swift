@@ -26,7 +26,9 @@ extension ImageEngine {
       request.orientation = 1
       return makeImmediate(
         .shared, request, from: thumbnail.descriptor, plan,
-        isDegraded: !suffices || demand.options.delivery == .opportunistic)
+        isDegraded: !suffices || demand.options.delivery == .opportunistic,
+        // The facts in the thumbnail name the content that it shows.
+        isUnchanged: { true })
     }
     return nil
   }

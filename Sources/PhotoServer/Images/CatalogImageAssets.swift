@@ -47,7 +47,8 @@ package struct CatalogImageAssets: ImageAssets {
     if case .share = access(file.path) { true } else { false }
   }
 
-  /// A symbolic link that replaced the file is not followed, and a FIFO does not block.
+  /// A symbolic link that replaced the file is not followed, and a FIFO does not block. The status of the file is read
+  /// once.
   package func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     switch access(file.path) {
     case .direct: break
@@ -68,7 +69,16 @@ package struct CatalogImageAssets: ImageAssets {
       close(descriptor)
       throw .gone
     }
+    guard file.matches(status) else {
+      close(descriptor)
+      throw .changed
+    }
     return descriptor
+  }
+
+  package func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && file.matches(status)
   }
 }
 
@@ -78,6 +88,8 @@ extension ImageFileError {
     switch self {
     case .offline: "The drive of \(path) is offline. Connect it, and try again."
     case .gone: "\(path) is gone, and photod has not noticed yet. Call Synchronize, and fetch the asset again."
+    case .changed:
+      "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again."
     case .errno(let code):
       "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
     }

@@ -48,6 +48,8 @@ final class ResourceFile: Sendable {
     revision = asset.revision
     do {
       descriptor = try assets.open(file)
+    } catch ImageFileError.changed {
+      throw ImageContractError.resourceChanged(ImageFileError.changed.message(path))
     } catch {
       throw ImageContractError.resourceUnavailable(path, error.message(path))
     }
@@ -58,11 +60,6 @@ final class ResourceFile: Sendable {
     }
     opened = stamp
     byteCount = stamp.byteCount
-    // The descriptor is not closed here: an initializer that throws after its last property is set runs deinit.
-    guard file.modified.map({ $0.nanoseconds == stamp.modified }) ?? true, file.byteCount == stamp.byteCount else {
-      throw ImageContractError.resourceChanged(
-        "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again.")
-    }
   }
 
   /// A descriptor that is closed twice may close a file of another thread, because the system reuses its number. A debug

@@ -86,6 +86,8 @@ final class CountedAssets: ImageAssets {
   func isOnShare(_ file: ImageFile) -> Bool { assets.isOnShare(file) }
 
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 { try assets.open(file) }
+
+  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool { assets.isUnchanged(file, descriptor) }
 }
 
 /// The environment "pictures": a library with files on disk, the engine with a fake maker, and a service on a socket.

@@ -124,6 +124,34 @@ import WatchRecords
     }
   }
 
+  /// The photos exchange their names, and photod has not noticed yet.
+  @Test(arguments: ["size", "time"]) func aFileInThePlaceOfAnotherIsNotOpened(difference: String) throws {
+    let fixture = try ImageFixture()
+    let (one, other) = (fixture.path("a.jpg"), fixture.path("b.jpg"))
+    let id = try fixture.add("a.jpg", "photo 1")
+    try Data(difference == "size" ? "photo 22".utf8 : "photo 2".utf8).write(to: URL(fileURLWithPath: other))
+    var status = stat()
+    #expect(stat(one, &status) == 0)
+    // In whole seconds, as FAT has them.
+    let seconds = status.st_mtim.tv_sec - (difference == "time" ? 2 : 0)
+    let nanoseconds = difference == "time" ? 0 : status.st_mtim.tv_nsec
+    let times = [timespec](repeating: timespec(tv_sec: seconds, tv_nsec: nanoseconds), count: 2)
+    #expect(utimensat(AT_FDCWD, other, times, 0) == 0)
+    func exchangeNames() {
+      for (old, new) in [(one, one + ".new"), (other, one), (one + ".new", other)] { #expect(rename(old, new) == 0) }
+    }
+    let file = try #require(try fixture.assets.imageAsset(id.rawValue)).files[0]
+    let descriptor = try fixture.assets.open(file)
+    defer { close(descriptor) }
+    exchangeNames()
+    #expect(fixture.assets.isUnchanged(file, descriptor), "the open file is that of the catalog")
+    #expect(throws: ImageFileError.changed) { try fixture.assets.open(file) }
+    exchangeNames()
+    close(try fixture.assets.open(file))
+    #expect(truncate(one, 3) == 0)
+    #expect(!fixture.assets.isUnchanged(file, descriptor))
+  }
+
   @Test func neitherALinkNorAPipeIsOpened() throws {
     let fixture = try ImageFixture()
     let id = try fixture.add("a.jpg")
