@@ -259,7 +259,7 @@ enum videodecoder_result videodecoder_find(
   if (error == AVERROR(ENOMEM)) return videodecoder_fail_of(VIDEODECODER_NO_MEMORY, error, "");
   if (error == AVERROR(EINVAL)) return videodecoder_check_size(video, video->refused_width, video->refused_height);
   if (video->read_error) {
-    return videodecoder_fail(VIDEODECODER_DAMAGED, "the file can't be read: %s", strerror(video->read_error));
+    return videodecoder_fail(VIDEODECODER_READ_FAILED, "the file can't be read: %s", strerror(video->read_error));
   }
   AVFrame *frame = video->found;
   if (error < 0 || frame->width <= 0 || frame->height <= 0) {

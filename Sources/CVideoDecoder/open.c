@@ -148,7 +148,7 @@ static enum videodecoder_result open_container(struct videodecoder *video) {
   const AVInputFormat *container = NULL;
   int error = av_probe_input_buffer2(video->io, &container, "", NULL, 0, 0);
   if (video->read_error) {
-    return videodecoder_fail(VIDEODECODER_DAMAGED, "the file can't be read: %s", strerror(video->read_error));
+    return videodecoder_fail(VIDEODECODER_READ_FAILED, "the file can't be read: %s", strerror(video->read_error));
   }
   if (error == AVERROR(ENOMEM)) return videodecoder_fail_of(VIDEODECODER_NO_MEMORY, error, "");
   if (error < 0 || !container || !av_match_list(container->name, containers, ',')) {
@@ -162,7 +162,7 @@ static enum videodecoder_result open_container(struct videodecoder *video) {
   // It frees the context if it fails.
   error = avformat_open_input(&video->format, "", container, NULL);
   if (error < 0 && video->read_error) {
-    return videodecoder_fail(VIDEODECODER_DAMAGED, "the file can't be read: %s", strerror(video->read_error));
+    return videodecoder_fail(VIDEODECODER_READ_FAILED, "the file can't be read: %s", strerror(video->read_error));
   }
   if (error < 0) {
     return videodecoder_fail_of(

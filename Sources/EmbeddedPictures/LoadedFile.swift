@@ -6,7 +6,7 @@ import PictureDecoding
 
 /// A file in memory that this process may change. The file itself never changes.
 ///
-/// Small files are read, so that an error of the disk is an error. Large ones are mapped, because often only a small part
+/// Small files are read, so that an error of the disk is `readFailed`. Large ones are mapped, because often only a small part
 /// of them is needed. If its disk fails, or a mapped file shrinks, SIGBUS ends this process. photod begins another, and
 /// does not blame the file.
 package final class LoadedFile {
@@ -26,7 +26,7 @@ package final class LoadedFile {
   package init(descriptor: Int32, most: Int? = nil, usesPart: Bool = false) throws(PictureError) {
     let size = Int(sandbox_file_size(descriptor))
     guard size >= 0 else {
-      throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
+      throw PictureError(.readFailed, "the size of the file is not known: \(describe(errno))")
     }
     guard size > 0 else { throw PictureError(.unreadable, "the file is empty") }
     let count = min(size, most ?? size)
@@ -35,7 +35,7 @@ package final class LoadedFile {
       let mapped = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)
       guard let mapped, mapped != MAP_FAILED else {
         throw PictureError(
-          errno == ENOMEM ? .outOfMemory : .unreadable, "a file of \(count) bytes can't be mapped: \(describe(errno))")
+          errno == ENOMEM ? .outOfMemory : .readFailed, "a file of \(count) bytes can't be mapped: \(describe(errno))")
       }
       memory = UnsafeMutableRawBufferPointer(start: mapped, count: count)
       isWhole = count == size
@@ -48,7 +48,7 @@ package final class LoadedFile {
         guard number >= 0 else {
           let error = errno
           free(start)
-          throw PictureError(.unreadable, "the file can't be read: \(describe(error))")
+          throw PictureError(.readFailed, "the file can't be read: \(describe(error))")
         }
         // Another program has cut the file off.
         if number == 0 { break }

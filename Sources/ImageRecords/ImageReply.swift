@@ -4,7 +4,7 @@ import WatchRecords
 
 /// The reason why there is no picture.
 package enum PictureFailure: UInt8, Hashable, Sendable {
-  /// The file is damaged, or it can't be read.
+  /// The file is damaged.
   case unreadable = 1
   /// There is no decoder for the format, or for this variant of it.
   case unsupported = 2
@@ -13,6 +13,8 @@ package enum PictureFailure: UInt8, Hashable, Sendable {
   /// Only a request for an embedded picture fails with this.
   case noEmbeddedPicture = 4
   case outOfMemory = 5
+  /// The file could not be read, for example because its disk failed. That says nothing of its content.
+  case readFailed = 6
 }
 
 /// A message of a decoder to photod. photod treats it as hostile, because a damaged file may have taken over the

@@ -9,7 +9,7 @@ import WatchRecords
 /// next request after the last reply to the one before.
 package enum ImageStream {
   /// The version of the format. All programs are installed together, so versions are not negotiated.
-  package static let version: UInt8 = 2
+  package static let version: UInt8 = 3
   /// The first bytes of each side: seven letters and the version.
   package static let greeting: [UInt8] = Array("photodi".utf8) + [version]
   /// The longest payload of a frame.

@@ -13,6 +13,7 @@ extension PictureError {
     case VIDEODECODER_UNSUPPORTED: failure = .unsupported
     case VIDEODECODER_NO_MEMORY: failure = .outOfMemory
     case VIDEODECODER_TOO_LARGE: failure = .tooLarge
+    case VIDEODECODER_READ_FAILED: failure = .readFailed
     default: failure = .unreadable
     }
     throw PictureError(failure, printable(videodecoder_message()))

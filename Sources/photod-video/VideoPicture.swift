@@ -19,7 +19,7 @@ struct VideoPicture {
     }
     let byteCount = sandbox_file_size(descriptor)
     guard byteCount >= 0 else {
-      throw PictureError(.unreadable, "the size of the file is not known: \(describe(errno))")
+      throw PictureError(.readFailed, "the size of the file is not known: \(describe(errno))")
     }
     guard byteCount > 0 else { throw PictureError(.unreadable, "the file is empty") }
     var opened: OpaquePointer?

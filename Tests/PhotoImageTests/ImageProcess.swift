@@ -45,8 +45,9 @@ final class ImageProcess {
     return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
   }
 
-  func picture(_ path: String, _ request: PictureRequest) throws -> Outcome {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  /// - Parameter access: how the file is opened.
+  func picture(_ path: String, _ request: PictureRequest, access: Int32 = O_RDONLY) throws -> Outcome {
+    let descriptor = open(path, access | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemCallError("open \(path)") }
     defer { close(descriptor) }
     var bytes: [UInt8] = []

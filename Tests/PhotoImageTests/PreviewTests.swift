@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import ImageRecords
 import TestTools
 import Testing
@@ -103,6 +104,17 @@ import Testing
     let file = try write(MadeFiles.jpeg(photo, thumbnail: thumbnail))
     #expect(try preview.picture(file, .test(.embedded, maximumBytes: 20)).failure == .tooLarge)
     #expect(try preview.picture(file, .test(.embedded, maximumPixels: 160 * 107 - 1)).failure == .tooLarge)
+  }
+
+  /// A file that is open for writing only has a size, and reading it fails, as on a failing disk.
+  @Test(arguments: ["photod-image", "photod-preview", "photod-video"]) func fileThatCannotBeReadIsNotDamaged(
+    _ program: String
+  ) throws {
+    let process = try ImageProcess(program)
+    let request = PictureRequest.test(program == "photod-preview" ? .embedded : .rendered)
+    let file = try write(jpeg(60, 40))
+    #expect(try process.picture(file, request, access: O_WRONLY).failure == .readFailed)
+    #expect(try process.picture(folder.path, request).failure == .readFailed, "a folder has no size")
   }
 
   @Test func noPictureHasMetadata() throws {

@@ -77,7 +77,7 @@ import WorkerProcess
     processes.keepReady(2)
     try await eventually("two processes") { processes.readyIDs.count == 2 }
     let ready = processes.readyIDs
-    #expect(make("disk", by: processes) == "unreadable, not blamed")
+    #expect(make("disk", by: processes) == "unavailable, not blamed")
     #expect(ready.intersection(processes.processIDs).count == 1)
   }
 

@@ -224,6 +224,24 @@ struct PictureTests {
     #expect(result.longerSide == 256 && result.picture?.revision == "r2")
   }
 
+  /// The disk of the file failed, which says nothing of the photo.
+  @Test func fileThatCouldNotBeReadIsTriedAgain() async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add(1...1)
+    let failure = PictureMaking.failed(.readFailed, message: "the file can't be read: Input/output error")
+    fixture.maker.state.withLock { ($0.failures["1.jpg"], $0.embeddedFailures["1.jpg"]) = (failure, failure) }
+    let session = try fixture.session()
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 1).failure == .unavailable)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.isEmpty, "no other program is told that the photo is damaged")
+    fixture.maker.state.withLock { state in
+      (state.failures, state.embeddedFailures) = ([:], [:])
+      state.embedded = ["1.jpg"]
+    }
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 2).longerSide == 160)
+    #expect(try await fixture.picture(1, in: session, as: 3).longerSide == 256)
+  }
+
   @Test(arguments: [
     (PictureMaking.failed(.unsupported, message: "no decoder"), PictureFailureKind.unsupported),
     (.failed(.tooLarge, message: "too many pixels"), .tooLarge),

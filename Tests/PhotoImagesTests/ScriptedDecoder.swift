@@ -50,7 +50,7 @@ enum ScriptedDecoder {
     connection = socket.socket(fileno=3)
     parent = os.getppid()
     folder = os.path.dirname(os.path.abspath(__file__))
-    connection.sendall(b'photodi\x02')
+    connection.sendall(b'photodi\x03')
     data, descriptors = b'', []
     def need(count):
       global data

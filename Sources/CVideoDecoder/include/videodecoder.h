@@ -17,6 +17,8 @@ enum videodecoder_result {
   VIDEODECODER_NO_MEMORY,
   /// A frame has more pixels than are allowed.
   VIDEODECODER_TOO_LARGE,
+  /// The file can't be read, for example because its disk failed.
+  VIDEODECODER_READ_FAILED,
 };
 
 /// The reason of the last failure: a clause in plain English.

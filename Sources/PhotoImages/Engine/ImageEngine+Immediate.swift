@@ -210,7 +210,7 @@ extension ImageEngine {
     return shared.withLock { $0.failures.failure(of: key, now: now) }
   }
 
-  /// Remembers that a picture of this revision can't be made.
+  /// Remembers that a picture of this revision can't be made. A file that could not be read is tried again.
   /// - Returns: the failure.
   @discardableResult
   func note(
@@ -220,8 +220,10 @@ extension ImageEngine {
       switch failure {
       case .unsupported: .unsupported
       case .tooLarge: .tooLarge
+      case .readFailed: .unavailable
       case .unreadable, .noEmbeddedPicture, .outOfMemory: .unreadable
       }
+    guard failure != .readFailed else { return .failure(kind, "\(message). Check its disk, and try again.") }
     let now = configuration.clock.seconds()
     let remembered = FailureMemory.Failure(
       kind: kind, message: message, end: kind == .unsupported ? now + FailureMemory.unsupportedTime : nil)

@@ -28,7 +28,7 @@ extension PictureMaker {
 
 enum PictureMaking: Sendable {
   case picture(MadePicture)
-  /// The decoder refused the file.
+  /// The decoder refused the file, or could not read it.
   case failed(PictureFailure, message: String)
   /// The file is to blame: it ended the decoder twice, or took too long.
   case blamed(String)

@@ -146,7 +146,9 @@ final class PictureProcesses: PictureMaker {
     }
     guard end != Self.endByDisk else {
       return .unavailable(
-        .unreadable, "the file can't be read: its disk failed, or a program cut the file off meanwhile")
+        .unavailable,
+        "the file can't be read: its disk failed, or a program cut the file off meanwhile. Check its disk, and try again."
+      )
     }
     guard isSecondTry else { return nil }
     guard !Self.endsFromOutside.contains(end) else {

@@ -8,7 +8,8 @@ public struct ImageFailure: Codable, Hashable, Sendable {
   public enum Kind: String, OpenEnum {
     /// There is no such asset, or it was deleted while the request waited.
     case noSuchAsset
-    /// Its drive is offline, and no picture of it is kept.
+    /// Its drive is offline, its disk failed, or its file was changed and photod has not read it yet. No picture of it
+    /// is kept.
     case unavailable
     /// The file is damaged, or its decoder gave up.
     case unreadable
