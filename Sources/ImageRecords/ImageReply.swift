@@ -8,13 +8,15 @@ package enum PictureFailure: UInt8, Hashable, Sendable {
   case unreadable = 1
   /// There is no decoder for the format, or for this variant of it.
   case unsupported = 2
-  /// The picture has more pixels, or the result more bytes, than the request allows.
+  /// The picture has more pixels than the request allows. That holds for results of any size.
   case tooLarge = 3
   /// Only a request for an embedded picture fails with this.
   case noEmbeddedPicture = 4
   case outOfMemory = 5
   /// The file could not be read, for example because its disk failed. That says nothing of its content.
   case readFailed = 6
+  /// The result has more bytes than the request allows, or longer sides than its format. A smaller one may be possible.
+  case resultTooLarge = 7
 }
 
 /// A message of a decoder to photod. photod treats it as hostile, because a damaged file may have taken over the

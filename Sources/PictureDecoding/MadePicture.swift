@@ -19,20 +19,21 @@ package struct MadePicture {
   package let bytes: [UInt8]
 
   /// - encode: encodes the picture.
-  /// - Throws: `tooLarge` if the picture can't be encoded, or has more bytes than the request allows.
+  /// - Throws: `resultTooLarge` if the picture can't be encoded, or has more bytes than the request allows.
   package init(
     size: PixelSize, isTransparent: Bool, isDegraded: Bool = false, for request: PictureRequest,
     encode: (Format) throws(PictureError) -> [UInt8]
   ) throws(PictureError) {
     guard size.longerSide <= Self.longestSide else {
-      throw PictureError(.tooLarge, "a picture of \(size.width) × \(size.height) pixels can't be encoded")
+      throw PictureError(.resultTooLarge, "a picture of \(size.width) × \(size.height) pixels can't be encoded")
     }
     let isPNG = request.format == .png || (request.format == .automatic && isTransparent)
     // Small pictures have no details that the better quality would keep.
     bytes = try encode(isPNG ? .png : .jpeg(quality: size.longerSide <= 512 ? 85 : 88))
     guard UInt64(bytes.count) <= request.maximumBytes else {
       throw PictureError(
-        .tooLarge, "the encoded picture has \(bytes.count) bytes, and at most \(request.maximumBytes) are allowed")
+        .resultTooLarge,
+        "the encoded picture has \(bytes.count) bytes, and at most \(request.maximumBytes) are allowed")
     }
     contentType = isPNG ? "image/png" : "image/jpeg"
     self.size = size

@@ -132,7 +132,7 @@ import Testing
     #expect(message.contains("60000 × 60000"))
     let file = MadeFiles.tiff(64, 32, color: Self.quarters(64, 32))
     #expect(try make(file, .test(maximumPixels: 64 * 32 - 1)).failure == .tooLarge)
-    #expect(try make(file, .test(format: .png, maximumBytes: 20)).failure == .tooLarge)
+    #expect(try make(file, .test(format: .png, maximumBytes: 20)).failure == .resultTooLarge)
     #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
   }
 

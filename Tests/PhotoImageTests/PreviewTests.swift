@@ -102,7 +102,7 @@ import Testing
     #expect(try preview.picture(write(photo), .test(.embedded)).failure == .noEmbeddedPicture)
     #expect(try preview.picture(write([]), .test(.embedded)).failure == .unreadable)
     let file = try write(MadeFiles.jpeg(photo, thumbnail: thumbnail))
-    #expect(try preview.picture(file, .test(.embedded, maximumBytes: 20)).failure == .tooLarge)
+    #expect(try preview.picture(file, .test(.embedded, maximumBytes: 20)).failure == .resultTooLarge)
     #expect(try preview.picture(file, .test(.embedded, maximumPixels: 160 * 107 - 1)).failure == .tooLarge)
   }
 

@@ -248,7 +248,7 @@ import Testing
       "-f", "lavfi", "-i", "color=red:s=640x480:r=25:d=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", path("a.mp4"))
     #expect(try process.picture(path("a.mp4"), .test(maximumPixels: 640 * 480 - 1)).failure == .tooLarge)
     #expect(try process.picture(path("a.mp4"), .test(maximumPixels: 640 * 480)).bytes != nil)
-    #expect(try process.picture(path("a.mp4"), .test(maximumBytes: 20)).failure == .tooLarge)
+    #expect(try process.picture(path("a.mp4"), .test(maximumBytes: 20)).failure == .resultTooLarge)
     var file = Array(try Data(contentsOf: URL(fileURLWithPath: path("a.mp4"))))
     let entry = try #require(Data(file).range(of: Data("avc1".utf8), in: file.count / 2..<file.count))
     file.replaceSubrange(entry.upperBound + 24..<entry.upperBound + 28, with: [0xFF, 0xFF, 0xFF, 0xFF])

@@ -242,6 +242,45 @@ struct PictureTests {
     #expect(try await fixture.picture(1, in: session, as: 3).longerSide == 256)
   }
 
+  @Test(arguments: [PictureFailure.resultTooLarge, .outOfMemory])
+  func failureOfOneResultBlocksNoOtherSizeOrFormat(_ failure: PictureFailure) async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { $0.failures["1.jpg"] = .failed(failure, message: "it is too large") }
+    let kind = failure == .outOfMemory ? PictureFailureKind.unreadable : .tooLarge
+    #expect(try await fixture.picture(1, .square(2048), in: session, as: 1).failure == kind)
+    fixture.maker.state.withLock { $0.failures = [:] }
+    #expect(try await fixture.picture(1, .square(2048), in: session, as: 2).failure == kind, "it is remembered")
+    #expect(fixture.maker.rendered.count == 1)
+    #expect(try await fixture.picture(1, .square(256), in: session, as: 3).longerSide == 256)
+    var png = ImageOptions.square(2048)
+    png.format = .png
+    #expect(try await fixture.picture(1, png, in: session, as: 4).longerSide == 2048)
+    try await fixture.waitUntilIdle()
+    #expect(!fixture.sharedFiles.contains { $0.hasPrefix("fail/") })
+  }
+
+  @Test func embeddedPictureThatIsTooLargeBlocksNoOtherSize() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      state.embedded = ["1.jpg"]
+      state.embeddedFailures["1.jpg"] = .failed(.resultTooLarge, message: "it has 300000 bytes")
+    }
+    fixture.maker.hold()
+    try session.request([ImageDemand(id: 1, assetID: 1, options: .square(1024, .opportunistic))])
+    try await fixture.waitForRendering(1)
+    fixture.maker.state.withLock { $0.embeddedFailures = [:] }
+    let smaller = try await fixture.picture(1, .square(256, .fast), in: session, as: 2)
+    #expect(smaller.longerSide == 160)
+    try session.request([ImageDemand(id: 3, assetID: 1, options: .square(1000, .opportunistic))])
+    fixture.maker.release()
+    let results = try await fixture.results(of: session, finals: 2)
+    #expect(results.allSatisfy { $0.isFinal }, "the failure of the size is remembered")
+  }
+
   @Test(arguments: [
     (PictureMaking.failed(.unsupported, message: "no decoder"), PictureFailureKind.unsupported),
     (.failed(.tooLarge, message: "too many pixels"), .tooLarge),

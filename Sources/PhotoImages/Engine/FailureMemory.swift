@@ -1,4 +1,9 @@
+import ImageRecords
+
 /// The pictures that can't be made of a revision of an asset, so that the same file is not decoded in vain again.
+///
+/// Most failures hold for all sizes and formats, because the file is damaged, or has too many pixels. Those for which
+/// `PictureFailure.dependsOnResult` is true hold for one ``Result`` only.
 ///
 /// It is lost when photod ends. A file that changes has another revision, and is tried again.
 struct FailureMemory: Sendable {
@@ -8,8 +13,14 @@ struct FailureMemory: Sendable {
     case rendered
     /// The picture that the camera embedded in the file.
     case embedded
-    /// A thumbnail that programs share.
-    case shared
+    /// The thumbnail of this size that programs share.
+    case shared(ThumbnailSize)
+  }
+
+  /// The size and format of a picture.
+  struct Result: Hashable, Sendable {
+    var target: PictureTarget
+    var isPNG: Bool
   }
 
   struct Key: Hashable, Sendable {
@@ -18,6 +29,8 @@ struct FailureMemory: Sendable {
     var file: Int
     var milliseconds: Int64?
     var source: Source
+    /// Nil if the failure holds for all sizes and formats.
+    var result: Result?
   }
 
   struct Failure: Hashable, Sendable {
@@ -42,10 +55,22 @@ struct FailureMemory: Sendable {
     if recent.count >= Self.maximumCount / 2 { (older, recent) = (recent, [:]) }
   }
 
+  /// The failure of this result, or of all results of the same file.
   func failure(of key: Key, now: UInt32) -> Failure? {
+    var fileKey = key
+    fileKey.result = nil
+    return [fileKey, key].lazy.compactMap { held($0, now: now) }.first
+  }
+
+  private func held(_ key: Key, now: UInt32) -> Failure? {
     guard let failure = recent[key] ?? older[key] else { return nil }
     return failure.end.map { $0 > now } ?? true ? failure : nil
   }
 
   mutating func removeAll() { (recent, older) = ([:], [:]) }
+}
+
+extension PictureFailure {
+  /// Whether a picture of another size or format may be possible.
+  var dependsOnResult: Bool { self == .resultTooLarge || self == .outOfMemory }
 }

@@ -78,7 +78,7 @@ extension ImageEngine {
 
   /// The picture that the camera embedded. A failure counts as none, because a new picture is made then.
   private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
-    guard mayMakeImmediate(.embedded, plan, demand) else { return nil }
+    guard mayMakeImmediate(plan, demand), knownFailure(plan, .embedded) == nil else { return nil }
     // Without a turn, the request goes on to the lane for rendering at once.
     guard !plan.work.isOnShare || beginOnShare() else { return nil }
     defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
@@ -102,9 +102,8 @@ extension ImageEngine {
     }
   }
 
-  func mayMakeImmediate(_ source: FailureMemory.Source, _ plan: PicturePlan, _ demand: DemandKey) -> Bool {
-    plan.work.milliseconds == nil && knownFailure(plan, source) == nil
-      && shared.withLock { $0.immediate.hasWaiters(demand) }
+  func mayMakeImmediate(_ plan: PicturePlan, _ demand: DemandKey) -> Bool {
+    plan.work.milliseconds == nil && shared.withLock { $0.immediate.hasWaiters(demand) }
   }
 
   /// Makes a picture that is not kept. A failure is remembered, and counts as none.
@@ -219,7 +218,7 @@ extension ImageEngine {
     let kind: PictureFailureKind =
       switch failure {
       case .unsupported: .unsupported
-      case .tooLarge: .tooLarge
+      case .tooLarge, .resultTooLarge: .tooLarge
       case .readFailed: .unavailable
       case .unreadable, .noEmbeddedPicture, .outOfMemory: .unreadable
       }
@@ -227,9 +226,10 @@ extension ImageEngine {
     let now = configuration.clock.seconds()
     let remembered = FailureMemory.Failure(
       kind: kind, message: message, end: kind == .unsupported ? now + FailureMemory.unsupportedTime : nil)
-    let key = plan.failureKey(source)
+    var key = plan.failureKey(source)
+    if !failure.dependsOnResult { key.result = nil }
     shared.withLock { $0.failures.note(remembered, of: key) }
-    // A missing decoder, or too little memory, is not the fault of the file.
+    // A missing decoder, or too little memory, is not the fault of the file. Another size may be possible.
     if source == .rendered, plan.work.milliseconds == nil, failure == .unreadable || failure == .tooLarge {
       sharedThumbnails?.shareFailure(
         .init(assetID: plan.work.assetID, revision: plan.work.revision, file: plan.work.file))

@@ -9,12 +9,14 @@ extension ImageEngine {
   ///
   /// - Parameter mustSuffice: whether a thumbnail that is smaller than the request asks counts as none.
   func sharedThumbnail(_ plan: PicturePlan, _ demand: DemandKey, mustSuffice: Bool) -> Outcome? {
-    guard let folder = sharedThumbnails?.folder, mayMakeImmediate(.shared, plan, demand) else { return nil }
+    guard let folder = sharedThumbnails?.folder, mayMakeImmediate(plan, demand) else { return nil }
     let wanted = min(plan.longerSide, plan.photoSide ?? .max)
     // The smallest one that suffices, else the largest one that there is.
     let sizes = mustSuffice ? ThumbnailSize.allCases.filter { $0.side >= wanted } : ThumbnailSize.allCases.reversed()
     for size in sizes {
-      guard let thumbnail = folder.openValid(size, of: plan.file, plan.asset) else { continue }
+      guard knownFailure(plan, .shared(size)) == nil,
+        let thumbnail = folder.openValid(size, of: plan.file, plan.asset)
+      else { continue }
       defer { Glibc.close(thumbnail.descriptor) }
       let suffices = max(thumbnail.size.width, thumbnail.size.height) >= wanted
       guard suffices || !mustSuffice else { continue }
@@ -25,7 +27,7 @@ extension ImageEngine {
       // A thumbnail is upright.
       request.orientation = 1
       return makeImmediate(
-        .shared, request, from: thumbnail.descriptor, plan,
+        .shared(size), request, from: thumbnail.descriptor, plan,
         isDegraded: !suffices || demand.options.delivery == .opportunistic,
         // The facts in the thumbnail name the content that it shows.
         isUnchanged: { true })

@@ -52,10 +52,11 @@ struct PicturePlan: Sendable {
       milliseconds: work.milliseconds)
   }
 
+  /// The key of failures of this result.
   func failureKey(_ source: FailureMemory.Source) -> FailureMemory.Key {
     FailureMemory.Key(
       assetID: work.assetID, revision: work.revision, file: work.file, milliseconds: work.milliseconds,
-      source: source)
+      source: source, result: .init(target: work.target, isPNG: work.isPNG))
   }
 
   /// The target under which a picture is kept. A picture that is smaller than a kept size has the size of the original.

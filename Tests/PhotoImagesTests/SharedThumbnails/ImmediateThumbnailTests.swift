@@ -100,6 +100,21 @@ import Testing
     #expect(next.maker.rendered.map(\.contentType) == ["image/jpeg"])
   }
 
+  @Test func aThumbnailThatCannotBeDecodedBlocksNoOtherSize() async throws {
+    let fixture = try fixture()
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 128, height: 85), in: "normal")
+    fixture.maker.state.withLock { $0.failuresOfTypes["image/png"] = .blamed("it ended the decoder") }
+    let session = try fixture.session()
+    let made = try await fixture.picture(1, .square(128, .fast), in: session, as: 1)
+    #expect(made.path != nil && fixture.maker.rendered.map(\.contentType) == ["image/png", "image/jpeg"])
+    fixture.maker.state.withLock { $0.failuresOfTypes = [:] }
+    fixture.engine.store.clear()
+    try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 512, height: 341), in: "x-large")
+    let other = try await fixture.picture(1, .square(512, .fast), in: session, as: 2)
+    #expect(other.path == nil && other.longerSide == 512)
+    #expect(fixture.maker.rendered.map(\.contentType) == ["image/png", "image/jpeg", "image/png"])
+  }
+
   @Test func aThumbnailThatCannotBeDecodedIsTriedOnce() async throws {
     let fixture = try fixture()
     try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: 256, height: 171), in: "large")
