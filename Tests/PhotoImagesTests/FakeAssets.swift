@@ -92,6 +92,13 @@ final class FakeAssets: ImageAssets {
     }
   }
 
+  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> {
+    try state.withLock { state in
+      guard state.isReadable else { throw POSIXError(.EIO) }
+      return ids.filter { state.assets[$0] == nil }
+    }
+  }
+
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     let error = state.withLock { state in
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }

@@ -214,6 +214,45 @@ struct PictureStoreTests {
     #expect(fixture.keptFiles.count == 1)
   }
 
+  /// The engine ends before its queue has removed anything.
+  @Test func orderedRemovalIsCarriedOutAtTheEnd() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    try await fixture.waitUntilIdle()
+    fixture.engine.store.queue.suspend()
+    defer { fixture.engine.store.queue.resume() }
+    fixture.assets.remove(2)
+    fixture.engine.assetsWereRemoved([2])
+    fixture.engine.shutDown()
+    #expect(fixture.keptFiles.count == 1)
+  }
+
+  /// photod was killed before the pictures of deleted photos were removed.
+  @Test func picturesOfPhotosThatAreGoneGoAtTheNextStart() async throws {
+    let folder = try TemporaryFolder("images")
+    let assets = FakeAssets()
+    assets.add(1...4)
+    do {
+      let fixture = try EngineFixture(assets: assets, in: folder)
+      let session = try fixture.session()
+      for id in Int64(1)...4 { _ = try await fixture.picture(id, in: session, as: id) }
+    }
+    assets.remove(2)
+    assets.remove(3)
+    assets.setReadable(false)
+    let unread = try EngineFixture(assets: assets, in: folder)
+    try await unread.waitUntilIdle()
+    #expect(unread.keptFiles.count == 4, "nothing is known of the photos")
+    unread.engine.shutDown()
+    assets.setReadable(true)
+    let next = try EngineFixture(assets: assets, in: folder)
+    try await next.waitUntilIdle()
+    let kept = next.keptFiles.compactMap { Int($0.split(separator: "/")[1].prefix { $0 != "-" }) }
+    #expect(kept == [1, 4] && next.engine.statistics().bytes == 2000)
+  }
+
   @Test func clearEmptiesTheStore() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
@@ -243,8 +282,9 @@ struct PictureStoreTests {
     let cache = folder.path + "/pictures"
     write(Data(count: 9), to: cache + "/temporary/dead-1")
     write(Data(count: 9), to: cache + "/01/note.txt")
-    let fixture = try EngineFixture(in: folder)
-    fixture.assets.add(1...5)
+    let assets = FakeAssets()
+    assets.add(1...5)
+    let fixture = try EngineFixture(assets: assets, in: folder)
     let session = try fixture.session()
     for id in Int64(1)...5 { #expect(try await fixture.picture(id, in: session, as: id).longerSide == 256) }
     #expect(fixture.maker.rendered.isEmpty)

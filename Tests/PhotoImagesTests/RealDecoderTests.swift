@@ -36,6 +36,8 @@ struct RealDecoderTests {
       return ImageAsset(id: id, revision: "r1", isAvailable: true, files: [file])
     }
 
+    func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> { ids.filter { !paths.indices.contains(Int($0) - 1) } }
+
     func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
       let descriptor = Glibc.open(String(decoding: file.path, as: UTF8.self), O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .errno(errno) }

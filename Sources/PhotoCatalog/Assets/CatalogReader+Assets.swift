@@ -36,6 +36,11 @@ extension CatalogReader {
     return (asset, times)
   }
 
+  /// The ids among these that belong to no asset.
+  package func missingAssets(_ ids: some Collection<AssetID>) throws -> [AssetID] {
+    try ids.withoutAssets(in: database)
+  }
+
   /// Writes whole assets as elements of an array, in the order of the ids, until there is no room for the next. The
   /// first one is written even if it is too large. Only one asset is in memory at a time.
   ///
@@ -60,6 +65,17 @@ extension CatalogReader {
       taken += 1
     }
     return (taken, missing)
+  }
+}
+
+extension Collection<AssetID> {
+  /// The ids that belong to no asset.
+  func withoutAssets(in database: Database) throws -> [AssetID] {
+    let select = try RawStatement(database, "SELECT 1 FROM asset WHERE id = ?")
+    return try filter { id in
+      select.bind(1, id)
+      return try select.firstRow { true } == nil
+    }
   }
 }
 

@@ -3,13 +3,7 @@ import PhotoModel
 
 extension CatalogWriter {
   /// The ids among these that belong to no asset.
-  package func missingAssets(_ ids: [AssetID]) throws -> [AssetID] {
-    let select = try RawStatement(database, "SELECT 1 FROM asset WHERE id = ?")
-    return try ids.filter { id in
-      select.bind(1, id)
-      return try select.firstRow { true } == nil
-    }
-  }
+  package func missingAssets(_ ids: [AssetID]) throws -> [AssetID] { try ids.withoutAssets(in: database) }
 
   /// Makes an edit of an asset. A missing asset stays missing.
   package func edit(_ id: AssetID, _ edit: AssetEdit) throws {

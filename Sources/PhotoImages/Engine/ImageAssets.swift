@@ -8,6 +8,10 @@ package protocol ImageAssets: Sendable {
   /// - Returns: nil if there is no such asset.
   func imageAsset(_ id: Int64) throws -> ImageAsset?
 
+  /// The ids among these that belong to no asset. An id is never used again, so they never will. It may block for
+  /// milliseconds.
+  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64>
+
   /// Whether the file is on a share, which may not answer. It does not block.
   func isOnShare(_ file: ImageFile) -> Bool
 

@@ -103,6 +103,15 @@ package final class ImageEngine: Sendable {
           return nil
         }
       },
+      missing: { [logger = configuration.logger] ids in
+        do {
+          return try assets.missingAssets(ids)
+        } catch {
+          // Their pictures are removed at a later start, or evicted some time.
+          logger.debug("assets could not be looked up", metadata: ["error": "\(error)"])
+          return []
+        }
+      },
       isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
     sharedThumbnails = configuration.sharedThumbnails.map { [store, renderingThreads] thumbnails in
       SharedThumbnails(

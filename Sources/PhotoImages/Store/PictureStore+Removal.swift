@@ -11,15 +11,26 @@ extension PictureStore {
 
   // MARK: - The size
 
-  /// Reads the folders in the background.
+  /// Reads the folders in the background, and removes the pictures of assets that were deleted. photod may have been
+  /// killed before it removed them.
   func scan() {
     queue.async { [self] in
       for name in FileReading.names(in: "\(files.directory)/temporary") where !name.hasPrefix(token + "-") {
         unlink("\(files.directory)/temporary/\(name)")
       }
-      for folder in 0..<KeptFiles.folderCount { measure(folder) }
+      for folder in 0..<KeptFiles.folderCount { removeMissing(measure(folder)) }
       tidy()
       logger.debug("kept pictures were read", metadata: ["bytes": "\(byteCount)"])
+    }
+  }
+
+  /// Removes the pictures of assets that were deleted. A picture that is made meanwhile is of an asset that was there
+  /// after the files were listed, so it stays.
+  private func removeMissing(_ files: [KeptFile]) {
+    guard !files.isEmpty else { return }
+    let missing = missing(Set(files.map(\.key.assetID)))
+    for file in files where missing.contains(file.key.assetID) {
+      state.withLock { drop(file.key, isPNG: file.isPNG, &$0) }
     }
   }
 
@@ -181,9 +192,11 @@ extension PictureStore {
     }
   }
 
-  /// Removes the files of pictures that stay only because their path was sent a moment ago. photod ends, so that
-  /// promise ends too. Without this, the next photod would keep the pictures of deleted assets.
+  /// Removes the pictures of deleted assets that were ordered to go, and those that stay only because their path was
+  /// sent a moment ago. photod ends, so that promise ends too. Without this, their files would stay until the next
+  /// start. The queue may be busy with an eviction, so this does not wait for it.
   func finishRemovals() {
+    removeOrdered()
     state.withLock { state in
       for (key, isPNG) in state.pendingRemovals { remove(key, isPNG: isPNG, &state) }
       state.pendingRemovals = [:]

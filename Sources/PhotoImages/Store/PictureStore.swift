@@ -59,6 +59,8 @@ final class PictureStore: Sendable {
   let clock: ImageClock
   let logger: Logger
   let isHeld: @Sendable (_ assetID: Int64) -> Bool
+  /// The assets among these that were deleted; none if it is not known.
+  let missing: @Sendable (_ assetIDs: Set<Int64>) -> Set<Int64>
   /// The revision of an asset as the store knows it, or nil if there is none, or it is not known.
   let revision: @Sendable (_ assetID: Int64) -> UInt64?
   let state: Mutex<State>
@@ -70,6 +72,7 @@ final class PictureStore: Sendable {
   init(
     directory: String, maximumBytes: Int64, clock: ImageClock, logger: Logger,
     revision: @escaping @Sendable (_ assetID: Int64) -> UInt64? = { _ in nil },
+    missing: @escaping @Sendable (_ assetIDs: Set<Int64>) -> Set<Int64> = { _ in [] },
     isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
   ) {
     files = KeptFiles(directory: directory)
@@ -77,6 +80,7 @@ final class PictureStore: Sendable {
     self.clock = clock
     self.logger = logger
     self.revision = revision
+    self.missing = missing
     self.isHeld = isHeld
   }
 

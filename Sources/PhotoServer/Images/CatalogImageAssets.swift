@@ -36,6 +36,11 @@ package struct CatalogImageAssets: ImageAssets {
       pixelSize: size(of: asset))
   }
 
+  package func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> {
+    let ids = ids.map { AssetID(rawValue: $0) }
+    return Set(try catalog.read { try $0.missingAssets(ids) }.map(\.rawValue))
+  }
+
   private func size(of asset: Asset) -> ImageFrame? {
     guard let width = asset.pixelWidth, let height = asset.pixelHeight, width > 0, height > 0 else { return nil }
     return ImageFrame(width: width, height: height)

@@ -83,6 +83,8 @@ final class CountedAssets: ImageAssets {
     return try assets.imageAsset(id)
   }
 
+  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> { try assets.missingAssets(ids) }
+
   func isOnShare(_ file: ImageFile) -> Bool { assets.isOnShare(file) }
 
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 { try assets.open(file) }

@@ -49,6 +49,22 @@ import Varlink
     }
   }
 
+  /// The engine starts after the asset was deleted, as after a kill of photod.
+  @Test func picturesOfAssetsThatTheCatalogDoesNotHaveGoAtTheStart() async throws {
+    let fixture = try ImageFixture()
+    let ids = try ["a.jpg", "b.jpg"].map { try fixture.add($0) }
+    try await fixture.serving { socket in
+      let session = try await ImageTestSession(socket)
+      try await cache(ids, in: session)
+      try await eventually("both are kept") { try keptFiles(fixture).count == 2 }
+      try fixture.server.delete([ids[0]])
+      #expect(try fixture.assets.missingAssets(Set(ids.map(\.rawValue))) == [ids[0].rawValue])
+      fixture.engine.store.scan()
+      fixture.engine.store.waitUntilIdle()
+      #expect(try keptFiles(fixture).count == 1)
+    }
+  }
+
   @Test func aChangedFileHasAnotherRevisionAndAnotherPicture() async throws {
     let fixture = try ImageFixture()
     let id = try fixture.add("a.jpg")
