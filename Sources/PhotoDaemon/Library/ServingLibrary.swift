@@ -23,6 +23,8 @@ final class ServingLibrary: RunningLibrary {
   private let engine: ImageEngine
   private let updates: ImageUpdates
   private let service: VarlinkService
+  /// Is entered while the engine ends.
+  private let engineEnd = DispatchGroup()
   private let logger: Logger
 
   /// - Parameter watcher: it has been started, and has the roots.
@@ -68,6 +70,7 @@ final class ServingLibrary: RunningLibrary {
       extractor.end()
       group.cancelAll()
     }
+    await waitForEngine()
     do {
       try catalog.close()
     } catch  where Catalog.isDamage(error) || Catalog.isFull(error) || catalog.isFrozen {
@@ -105,10 +108,24 @@ final class ServingLibrary: RunningLibrary {
   private func endStreams() {
     library.stopWaiting()
     // Its streams end at once. It waits up to a second for threads whose disk is slow, which the service must not.
-    DispatchQueue(label: "photod.pictures.end").async { [engine] in engine.shutDown() }
+    DispatchQueue(label: "photod.pictures.end").async(group: engineEnd) { [engine] in engine.shutDown() }
     service.shutDown()
     lines.finish()
     reasons.finish()
+  }
+
+  /// How long the end of the engine may take. It takes a second if a disk is slow. photod stops within two.
+  private static let engineEndLimit = DispatchTimeInterval.milliseconds(1500)
+
+  /// Waits until the engine has ended. If photod ended before, pictures of deleted photos would stay until the next start.
+  /// If the library is opened again, the next engine uses the same folder.
+  private func waitForEngine() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "photod.pictures.wait").async { [engineEnd] in
+        _ = engineEnd.wait(timeout: .now() + Self.engineEndLimit)
+        continuation.resume()
+      }
+    }
   }
 
   /// Sends each change of the status to `systemctl status`, and logs when the library becomes live.

@@ -257,20 +257,28 @@ package final class ImageEngine: Sendable {
   /// Begins or ends the writing of shared thumbnails. Earlier thumbnails stay.
   package func setSharing(_ isSharing: Bool) { sharedThumbnails?.setWriting(isSharing) }
 
-  /// Ends all sessions, threads and processes. A thread that waits for a disk is left behind after a second.
+  /// Ends all sessions, threads and processes, and carries out the removals that were ordered. A thread that waits for a
+  /// disk is left behind after a second. Further calls do nothing.
   package func shutDown() {
-    let removed = shared.withLock { state in
+    let removed = shared.withLock { state -> [([PictureKey], (@Sendable () -> Void)?)]? in
+      guard !state.isEnding else { return nil }
       state.isEnding = true
       return state.sessions.keys.map { Self.removeSession($0, &state) }
     }
+    guard let removed else { return }
     for (pins, notify) in removed {
       for key in pins { store.unpin(key, wasSent: false) }
       notify?()
     }
     maker.shutDown()
     sharedThumbnails?.shutDown()
-    immediateThreads.end(within: .seconds(1))
-    renderingThreads.end(within: .seconds(1))
+    immediateThreads.end()
+    renderingThreads.end()
+    // All of them share the second.
+    let deadline = DispatchTime.now() + .seconds(1)
+    sharedThumbnails?.waitForEnd(until: deadline)
+    immediateThreads.waitForEnd(until: deadline)
+    renderingThreads.waitForEnd(until: deadline)
     store.finishRemovals()
   }
 

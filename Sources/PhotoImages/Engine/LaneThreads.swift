@@ -59,12 +59,14 @@ final class LaneThreads: Sendable {
     for _ in 0..<count { semaphore.signal() }
   }
 
-  /// Orders the threads to end after their piece of work, and waits for them for a limited time.
-  func end(within limit: DispatchTimeInterval) {
+  /// Orders the threads to end after their piece of work.
+  func end() {
     state.withLock { $0.isEnding = true }
     wake()
-    _ = running.wait(timeout: .now() + limit)
   }
+
+  /// Waits for the end of the threads, but not beyond the deadline.
+  func waitForEnd(until deadline: DispatchTime) { _ = running.wait(timeout: deadline) }
 
   private func run(_ work: () -> Bool) {
     while true {

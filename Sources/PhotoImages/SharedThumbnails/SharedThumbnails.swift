@@ -83,10 +83,13 @@ final class SharedThumbnails: Sendable {
     add { $0.settleAll() }
   }
 
+  /// Orders the end. A piece of work that runs is finished.
   func shutDown() {
     end.signal()
-    threads.end(within: .seconds(1))
+    threads.end()
   }
+
+  func waitForEnd(until deadline: DispatchTime) { threads.waitForEnd(until: deadline) }
 
   var isWriting: Bool { state.withLock { $0.isWriting } }
   func setWriting(_ isWriting: Bool) { state.withLock { $0.isWriting = isWriting } }
