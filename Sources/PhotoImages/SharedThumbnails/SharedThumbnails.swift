@@ -309,6 +309,7 @@ final class SharedThumbnails: Sendable {
     defer { surroundings.store.unpin(key, wasSent: false) }
     endFormerRecord(of: file, asset)
     folder.remove(.failure(version: version), of: file.path)
+    recordPresent(file, asset)
     let sizes = ThumbnailSize.sizes(of: picture.header.size, isWholePhoto: key.isOfOriginalSize)
     // Valid thumbnails of other programs stay. One with the id of another asset is from an earlier catalog.
     let present = sizes.filter { size in
@@ -348,7 +349,9 @@ final class SharedThumbnails: Sendable {
     else { return }
     endFormerRecord(of: file, asset)
     let place = ThumbnailFolder.Place.failure(version: version)
-    guard folder.facts(place, of: file.path)?.isValid(of: file, asset) != true else { return }
+    guard folder.facts(place, of: file.path)?.isValid(of: file, asset) != true else {
+      return recordPresent(file, asset)
+    }
     write(file, asset) { () throws(ThumbnailFolder.WriteError) in
       try folder.write(Self.emptyPicture, facts, place, of: file.path)
     }
@@ -380,6 +383,15 @@ final class SharedThumbnails: Sendable {
     guard let rest = formerRecord() else { return }
     removeThumbnails(of: rest.path, assetID: rest.assetID)
     records.remove(rest)
+  }
+
+  /// Records a file that has thumbnails of photod, and no record. The records may have been deleted with the cache. Without
+  /// one, the thumbnails would not follow the file.
+  private func recordPresent(_ file: ImageFile, _ asset: ImageAsset) {
+    guard records.record(of: asset.id, file: file.index) == nil,
+      places.contains(where: { folder.facts($0, of: file.path)?.assetID == asset.id })
+    else { return }
+    write(file, asset) {}
   }
 
   /// Removes the thumbnails of a path that photod has written.

@@ -23,6 +23,44 @@ import WatchRecords
     }
   }
 
+  // MARK: - Records that were deleted with the cache
+
+  @Test(arguments: [false, true]) func thumbnailsWhoseRecordsWereDeletedFollowAgain(isFailure: Bool) async throws {
+    let folder = try TemporaryFolder("records")
+    let first = try EngineFixture(isSharing: true, in: folder)
+    first.assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
+    let failure = PictureMaking.failed(.unreadable, message: "damaged")
+    if isFailure { first.maker.state.withLock { $0.failures["1.jpg"] = failure } }
+    _ = try await first.picture(1, .square(512), in: try first.session(), as: 1)
+    try await first.waitUntilIdle()
+    first.engine.shutDown()
+    try FileManager.default.removeItem(atPath: first.cache)
+    let next = try EngineFixture(isSharing: true, assets: first.assets, in: folder)
+    if isFailure { next.maker.state.withLock { $0.failures["1.jpg"] = failure } }
+    _ = try await next.picture(1, .square(512), in: try next.session(), as: 1)
+    try await next.waitUntilIdle()
+    let made = next.sharedFiles
+    #expect(made.count == (isFailure ? 1 : 3) && next.recordCount == 1)
+    next.move(1, to: "/new/1.jpg")
+    try await next.waitUntilIdle()
+    #expect(next.sharedFiles.count == made.count && next.sharedFiles.isDisjoint(with: made))
+    next.assets.remove(1)
+    next.engine.assetsWereRemoved([1])
+    try await next.waitUntilIdle()
+    #expect(next.sharedFiles.isEmpty && next.recordCount == 0)
+  }
+
+  @Test func noRecordIsMadeForThumbnailsOfAnotherProgram() async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
+    for (side, name) in [(128, "normal"), (256, "large")] {
+      try fixture.writeThumbnail("/photos/1.jpg", ImageFrame(width: side, height: side * 2 / 3), in: name)
+    }
+    _ = try await fixture.picture(1, .square(256), in: try fixture.session(), as: 1)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.sharedFiles.count == 2 && fixture.recordCount == 0)
+  }
+
   // MARK: - Files that change their places
 
   @Test(arguments: ["hidden", "deleted"]) func thumbnailsOfAFileThatLostItsPlaceGo(state: String) async throws {
