@@ -238,18 +238,22 @@ final class SharedThumbnails: Sendable {
       if interrupted.path == record.path { records.removeNew(interrupted) } else { endMove(to: interrupted) }
     }
     var hasThumbnails = false
+    /// A photod that was killed may have moved a thumbnail, and neither removed the former one nor recorded the path. The
+    /// photo may have changed since.
+    func settleMoved(_ place: ThumbnailFolder.Place) {
+      guard let file, let asset, file.path != record.path, let moved = folder.facts(place, of: file.path),
+        moved.assetID == record.assetID
+      else { return }
+      if moved.isValid(of: file, asset) { hasThumbnails = true } else { folder.remove(place, of: file.path) }
+    }
     for place in places {
       guard let facts = folder.facts(place, of: record.path), facts.assetID == record.assetID else {
-        // A photod that was killed may have moved it, and not recorded that. The photo may have changed since.
-        if let file, let asset, file.path != record.path, let moved = folder.facts(place, of: file.path),
-          moved.assetID == record.assetID
-        {
-          if moved.isValid(of: file, asset) { hasThumbnails = true } else { folder.remove(place, of: file.path) }
-        }
+        settleMoved(place)
         continue
       }
       guard let file, let asset, facts.isValid(of: file, asset) else {
         folder.remove(place, of: record.path)
+        settleMoved(place)
         continue
       }
       guard file.path != record.path else {

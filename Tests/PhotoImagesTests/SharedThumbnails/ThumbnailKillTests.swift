@@ -9,12 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ThumbnailKillTests {
   /// The change of the photo 1 before the next start.
   enum Fate: String, CaseIterable {
-    case deleted, hidden, moved, movedAgain, movedBack
+    case deleted, hidden, moved, movedAgain, movedBack, edited
 
     var path: String? {
       switch self {
       case .deleted, .hidden: nil
-      case .moved: "/new/1.jpg"
+      case .moved, .edited: "/new/1.jpg"
       case .movedAgain: "/third/1.jpg"
       case .movedBack: "/photos/1.jpg"
       }
@@ -74,12 +74,14 @@ import Testing
         assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
         assets.change(1) { asset in
           asset.isHidden = fate == .hidden
+          if fate == .edited { asset.revision = "r2" }
           asset.files[0].path = Array((fate.path ?? "/new/1.jpg").utf8)
         }
       }
       let next = try EngineFixture(isSharing: true, assets: assets, in: step)
       try await next.waitUntilIdle()
-      let expected = fate.path.map { EngineFixture.names($0, SharedThumbnailTests.three) } ?? []
+      let expected =
+        fate == .edited ? [] : fate.path.map { EngineFixture.names($0, SharedThumbnailTests.three) } ?? []
       #expect(next.sharedFiles.isSubset(of: expected), "killed after step \(number): \(next.sharedFiles)")
       if fate == .moved { #expect(next.sharedFiles == expected, "killed after step \(number)") }
       #expect(next.recordCount == (next.sharedFiles.isEmpty ? 0 : 1), "killed after step \(number)")
