@@ -1,6 +1,8 @@
+import Dispatch
 import Foundation
 import Glibc
 import Logging
+import Synchronization
 import TestTools
 import Testing
 
@@ -93,6 +95,63 @@ struct PictureStoreTests {
     fixture.engine.store.waitUntilIdle()
     #expect(fixture.engine.statistics().maximumBytes == 5000)
     #expect(fixture.engine.statistics().bytes <= 5000 && fixture.keptFiles.count < 6)
+  }
+
+  /// A store with ten pictures of 1000 bytes, and no engine.
+  private func fullStore(
+    in folder: TemporaryFolder, isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
+  ) throws -> PictureStore {
+    let store = PictureStore(
+      directory: folder.path + "/pictures", maximumBytes: 10_000, clock: ManualClock().clock,
+      logger: Logger(label: "test"), isHeld: isHeld)
+    let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 1000)
+    let header = try #require(PictureHeader(bytes[...]))
+    for id in Int64(1)...10 {
+      let found = try store.put(PictureKey(assetID: id, revision: 1, variant: 0), bytes, header)
+      store.unpin(found.key, wasSent: false)
+    }
+    return store
+  }
+
+  /// In each round, one more picture can go, as if the time of another one that was sent had just ended.
+  @Test func evictionEndsIfAllPicturesThatCanGoHaveGone() throws {
+    let folder = try TemporaryFolder("images")
+    let rounds = Mutex<Int64>(0)
+    let store = try fullStore(in: folder) { id in
+      rounds.withLock { rounds in
+        // The picture of the asset 1 is the first one of a round, and stays.
+        if id == 1 { rounds += 1 }
+        return id == 1 || id > rounds + 1
+      }
+    }
+    store.setMaximumBytes(2000)
+    store.waitUntilIdle()
+    #expect(rounds.withLock { $0 } == 1 && store.byteCount == 9000)
+    #expect(store.state.withLock { $0.evictionPause } > 0, "others can go later")
+  }
+
+  @Test func threadsThatNeedRoomReadTheFoldersOnce() async throws {
+    let folder = try TemporaryFolder("images")
+    let rounds = Mutex(0)
+    let store = try fullStore(in: folder) { id in
+      if id == 10 { rounds.withLock { $0 += 1 } }
+      return id == 10
+    }
+    store.queue.suspend()
+    let group = DispatchGroup()
+    let begun = Mutex(0)
+    let ended = Mutex(0)
+    for _ in 0..<4 {
+      DispatchQueue.global().async(group: group) {
+        begun.withLock { $0 += 1 }
+        #expect(store.makeRoom(for: 500))
+        ended.withLock { $0 += 1 }
+      }
+    }
+    try await eventually("all threads need room") { begun.withLock { $0 } == 4 }
+    store.queue.resume()
+    try await eventually("all threads have room") { ended.withLock { $0 } == 4 }
+    #expect(rounds.withLock { $0 } == 1)
   }
 
   @Test func pictureOfACachingSetIsNotEvicted() async throws {

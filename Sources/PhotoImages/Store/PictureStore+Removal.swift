@@ -111,6 +111,8 @@ extension PictureStore {
     func hasRoom() -> Bool { state.withLock { $0.byteCount + byteCount <= $0.maximumBytes } }
     guard !hasRoom() else { return true }
     queue.sync {
+      // Another thread may have made room meanwhile. Otherwise each would read all folders, one after another.
+      guard !hasRoom() else { return }
       let maximum = state.withLock { $0.maximumBytes }
       // Room for one picture only would be a search of the disk for each.
       evict(downTo: maximum - maximum / 64 - byteCount)
@@ -118,6 +120,8 @@ extension PictureStore {
     return hasRoom()
   }
 
+  /// Evicts pictures in rounds. Each round reads all folders, and chooses the pictures that were used least recently.
+  ///
   /// - Parameter limit: the bytes that may stay.
   private func evict(downTo limit: Int64) {
     while true {
@@ -127,18 +131,19 @@ extension PictureStore {
           oldest.add(file)
         }
       }
-      var count = 0
-      for file in oldest.sorted {
+      let chosen = oldest.sorted
+      for file in chosen {
         let isEnough = state.withLock { state in
           guard state.byteCount > limit else { return true }
           guard mayEvict(file.key, state) else { return false }
-          count += 1
           remove(file.key, isPNG: file.isPNG, &state)
           return false
         }
         if isEnough { return }
       }
-      guard count > 0 else {
+      // All pictures that could go were chosen. Another round would only find those whose time has ended meanwhile, and
+      // removals would wait for it.
+      guard chosen.count >= Self.mostEvicted else {
         return state.withLock { $0.evictionPause = clock.seconds() + RecentlySent.time }
       }
     }
