@@ -50,6 +50,39 @@ struct PictureTests {
     #expect(fixture.maker.rendered.count == 1)
   }
 
+  /// The embedded picture has 160 × 107 pixels.
+  @Test func embeddedPictureThatIsAsLargeAsRequestedIsNotDegraded() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.embedded = ["1.jpg"] }
+    let session = try fixture.session()
+    let frame = ImageFrame(width: 107, height: 107)
+    let cases: [(ImageOptions, isDegraded: Bool)] = [
+      (.square(128, .fast), false), (.square(107, .fast), false), (.square(300, .fast), true),
+      (.square(2048, .fast), true), (ImageOptions(delivery: .fast), true),
+      (ImageOptions(frame: frame, contentMode: .aspectFill, delivery: .fast), false),
+      (
+        ImageOptions(frame: ImageFrame(width: 128, height: 128), contentMode: .aspectFill, delivery: .fast), true
+      ),
+    ]
+    for (number, (options, isDegraded)) in cases.enumerated() {
+      let result = try await fixture.picture(1, options, in: session, as: Int64(number))
+      #expect(result.path == nil && result.picture?.isDegraded == isDegraded, "\(options)")
+    }
+    // A whole photo that is embedded is not larger in the file.
+    fixture.assets.add(2...2)
+    fixture.maker.state.withLock { state in
+      state.embedded.insert("2.jpg")
+      state.sizes["2.jpg"] = ImageFrame(width: 160, height: 107)
+    }
+    let whole = try await fixture.picture(2, ImageOptions(delivery: .fast), in: session, as: 100)
+    #expect(whole.path == nil && whole.picture?.isDegraded == false)
+    // A degraded picture comes before the final one in any case.
+    try session.request([ImageDemand(id: 101, assetID: 1, options: .square(128, .opportunistic))])
+    let both = try await fixture.results(of: session, finals: 1)
+    #expect(both.map { $0.picture?.isDegraded } == [true, false])
+  }
+
   @Test func embeddedPictureNeverWaitsBehindADecode() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...9)

@@ -84,14 +84,25 @@ extension ImageEngine {
     defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
     guard case .success(let descriptor) = open(plan.file) else { return nil }
     defer { Glibc.close(descriptor) }
-    let side = demand.options.frame.map { min(1024, max($0.width, $0.height)) } ?? 1024
+    let wanted = demand.options.frame.map { frame in
+      PictureTarget.longerSide(
+        of: plan.file.index == 0 ? plan.asset.pixelSize : nil, frame, covers: demand.options.contentMode == .aspectFill)
+    }
+    let side = min(Self.mostImmediateSide, wanted ?? .max)
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
-    return makeImmediate(.embedded, request, from: descriptor, plan, isDegraded: true) {
-      assets.isUnchanged(plan.file, descriptor)
-    }
+    let made = makeImmediate(.embedded, request, from: descriptor, plan) { assets.isUnchanged(plan.file, descriptor) }
+    guard let made else { return nil }
+    // The decoder knows a smaller frame than the request has. The file could fill more of the latter.
+    let isCut = side < wanted ?? .max && max(made.header.size.width, made.header.size.height) >= side - 1
+    return .made(
+      made, revision: plan.asset.revision,
+      isDegraded: made.isDegraded || isCut || demand.options.delivery == .opportunistic)
   }
+
+  /// The longest side of an embedded picture, in pixels. A larger one would take too long.
+  private static let mostImmediateSide = 1024
 
   /// Files on shares get all threads of the lane but one.
   private func beginOnShare() -> Bool {
@@ -111,15 +122,15 @@ extension ImageEngine {
   /// - Parameter isUnchanged: whether the picture is of the content that the plan names. It is called after decoding.
   func makeImmediate(
     _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
-    isDegraded: Bool, isUnchanged: () -> Bool
-  ) -> Outcome? {
+    isUnchanged: () -> Bool
+  ) -> MadePicture? {
     let making = maker.makeImmediately(request, from: descriptor)
     guard isUnchanged() else { return nil }
     switch making {
     case .picture(let picture):
       guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
       shared.withLock { $0.counts.made += 1 }
-      return .made(picture, revision: plan.asset.revision, isDegraded: isDegraded)
+      return picture
     case .failed(let failure, let message): note(failure, message, plan, source)
     case .blamed(let message): note(.unreadable, message, plan, source)
     case .unavailable: break

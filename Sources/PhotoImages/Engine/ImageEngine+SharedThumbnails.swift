@@ -26,11 +26,12 @@ extension ImageEngine {
       request.contentType = "image/png"
       // A thumbnail is upright.
       request.orientation = 1
-      return makeImmediate(
-        .shared(size), request, from: thumbnail.descriptor, plan,
-        isDegraded: !suffices || demand.options.delivery == .opportunistic,
-        // The facts in the thumbnail name the content that it shows.
-        isUnchanged: { true })
+      // The facts in the thumbnail name the content that it shows.
+      let made = makeImmediate(.shared(size), request, from: thumbnail.descriptor, plan, isUnchanged: { true })
+      return made.map {
+        .made(
+          $0, revision: plan.asset.revision, isDegraded: !suffices || demand.options.delivery == .opportunistic)
+      }
     }
     return nil
   }
