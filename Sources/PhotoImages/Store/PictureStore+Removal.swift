@@ -79,13 +79,19 @@ extension PictureStore {
   /// needs to read the folders.
   func tidy() {
     let now = clock.seconds()
-    let maximum = state.withLock { state -> Int64? in
+    let due = state.withLock { state in
       state.sent.dropExpired(at: now)
-      for (key, isPNG) in state.pendingRemovals where state.pins[key] == nil && !state.sent.contains(key, at: now) {
-        state.pendingRemovals[key] = nil
+      return state.pendingRemovals.keys.filter { isDue($0, state, now) }
+    }
+    for key in due {
+      state.withLock { state in
+        // It may have been made again, or sent, since the list was made.
+        guard isDue(key, state, now), let isPNG = state.pendingRemovals.removeValue(forKey: key) else { return }
         remove(key, isPNG: isPNG, &state)
       }
-      return state.byteCount > state.maximumBytes && now >= state.evictionPause ? state.maximumBytes : nil
+    }
+    let maximum = state.withLock { state in
+      state.byteCount > state.maximumBytes && now >= state.evictionPause ? state.maximumBytes : nil
     }
     if let maximum { evict(downTo: maximum - maximum / 64) }
     state.withLock { state in
@@ -94,6 +100,11 @@ extension PictureStore {
         scheduleTidy(&state)
       }
     }
+  }
+
+  /// Whether no result needs the file any more.
+  private func isDue(_ key: PictureKey, _ state: State, _ now: UInt32) -> Bool {
+    state.pins[key] == nil && !state.sent.contains(key, at: now)
   }
 
   func scheduleTidy(_ state: inout State) {
@@ -202,9 +213,11 @@ extension PictureStore {
   /// start. The queue may be busy with an eviction, so this does not wait for it.
   func finishRemovals() {
     removeOrdered()
-    state.withLock { state in
-      for (key, isPNG) in state.pendingRemovals { remove(key, isPNG: isPNG, &state) }
-      state.pendingRemovals = [:]
+    for key in state.withLock({ Array($0.pendingRemovals.keys) }) {
+      state.withLock { state in
+        guard let isPNG = state.pendingRemovals.removeValue(forKey: key) else { return }
+        remove(key, isPNG: isPNG, &state)
+      }
     }
   }
 

@@ -13,7 +13,8 @@ import Synchronization
 ///    the memory of the store does not grow with the number of pictures. It knows the bytes of each of the 256 folders,
 ///    which are read once in the background, and before each eviction.
 ///
-/// The lock is held for single calls of the file system. `isHeld` is called with it, so it must not call the store.
+/// The lock is held while one file is moved or removed, and never for many files: each lookup of a picture needs it.
+/// `isHeld` is called with it, so it must not call the store.
 final class PictureStore: Sendable {
   /// A kept picture. It is pinned until ``unpin(_:wasSent:)``.
   struct Found: Hashable, Sendable {
