@@ -10,8 +10,10 @@ package struct MadePicture {
     case jpeg(quality: Int32)
   }
 
-  /// At most this many pixels on each side, because JPEG has no more.
-  private static let longestSide = 65_535
+  /// libjpeg encodes at most this many pixels on each side (JPEG_MAX_DIMENSION), although the format has room for 65,535.
+  private static let longestSideOfJPEG = 65_500
+  /// A reply to photod has no longer sides.
+  private static let longestSideOfPNG = 65_535
 
   package let contentType: String
   package let size: PixelSize
@@ -24,10 +26,12 @@ package struct MadePicture {
     size: PixelSize, isTransparent: Bool, isDegraded: Bool = false, for request: PictureRequest,
     encode: (Format) throws(PictureError) -> [UInt8]
   ) throws(PictureError) {
-    guard size.longerSide <= Self.longestSide else {
-      throw PictureError(.resultTooLarge, "a picture of \(size.width) × \(size.height) pixels can't be encoded")
-    }
     let isPNG = request.format == .png || (request.format == .automatic && isTransparent)
+    guard size.longerSide <= (isPNG ? Self.longestSideOfPNG : Self.longestSideOfJPEG) else {
+      throw PictureError(
+        .resultTooLarge,
+        "a picture of \(size.width) × \(size.height) pixels can't be encoded as \(isPNG ? "PNG" : "JPEG")")
+    }
     // Small pictures have no details that the better quality would keep.
     bytes = try encode(isPNG ? .png : .jpeg(quality: size.longerSide <= 512 ? 85 : 88))
     guard UInt64(bytes.count) <= request.maximumBytes else {

@@ -136,6 +136,15 @@ import Testing
     #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
   }
 
+  /// libjpeg has no longer sides. PNG does.
+  @Test func sidesThatJPEGDoesNotHaveAreTooLarge() throws {
+    let file = MadeFiles.bitmap(65_501, 1) { _, _ in [10, 200, 30] }
+    #expect(try make(file, .test(size: nil, contentType: "image/bmp")).failure == .resultTooLarge)
+    #expect(try make(file, .test(size: nil, format: .png, contentType: "image/bmp")).bytes != nil)
+    let longest = MadeFiles.bitmap(65_500, 1) { _, _ in [10, 200, 30] }
+    #expect(try make(longest, .test(size: nil, contentType: "image/bmp")).bytes != nil)
+  }
+
   @Test func unknownContentIsUnsupportedAndContentThatIsNotWhatTheNameSaysIsUnreadable() throws {
     #expect(try make(Array("hello".utf8), .test(contentType: "")).failure == .unsupported)
     guard case .failed(.unreadable, let message) = try make(Array("hello".utf8), .test(contentType: "image/jpeg"))
