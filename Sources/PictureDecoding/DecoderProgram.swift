@@ -10,8 +10,8 @@ import ImageRecords
 package struct DecoderProgram {
   /// The name of the executable, for messages.
   package let name: String
-  /// Whether a request may name the time of a frame.
-  package let readsVideos: Bool
+  /// The pictures that the program makes.
+  package let pictures: Pictures
   /// Initialises the decoders. It is called before the sandbox, because some libraries read their plugins.
   package let start: () throws(StartError) -> Void
   /// The media types that can be decoded.
@@ -19,13 +19,22 @@ package struct DecoderProgram {
   /// Makes the picture of a file. The descriptor stays open.
   package let make: (PictureRequest, Int32) throws(PictureError) -> MadePicture
 
+  package enum Pictures {
+    /// Those of photos, and embedded ones.
+    case photos
+    /// Embedded pictures only.
+    case embedded
+    /// Frames of videos.
+    case frames
+  }
+
   package init(
-    name: String, readsVideos: Bool, start: @escaping () throws(StartError) -> Void,
+    name: String, pictures: Pictures, start: @escaping () throws(StartError) -> Void,
     formats: @escaping () -> [String],
     make: @escaping (PictureRequest, Int32) throws(PictureError) -> MadePicture
   ) {
     self.name = name
-    self.readsVideos = readsVideos
+    self.pictures = pictures
     self.start = start
     self.formats = formats
     self.make = make

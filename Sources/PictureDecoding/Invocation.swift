@@ -12,10 +12,15 @@ enum Invocation {
   case formats
 
   static func usage(of program: DecoderProgram) -> String {
-    let time = program.readsVideos ? " [--at SECONDS]" : ""
+    let options =
+      switch program.pictures {
+      case .photos: "[--size N] [--embedded]"
+      case .embedded: "--embedded [--size N]"
+      case .frames: "[--size N] [--at SECONDS]"
+      }
     return """
-      usage: \(program.name) [--fd N | --picture PATH --output FILE [--size N]\(time) [--embedded] | --test-sandbox | \
-      --formats]; photod starts it, and N is one end of a socket pair; --picture makes one picture
+      usage: \(program.name) [--fd N | --picture PATH --output FILE \(options) | --test-sandbox | --formats]; \
+      photod starts it, and N is one end of a socket pair; --picture makes one picture
       """
   }
 
@@ -42,17 +47,19 @@ enum Invocation {
       switch option {
       case "--picture": command.path = rest.popFirst() ?? ""
       case "--output": command.output = rest.popFirst() ?? ""
-      case "--embedded": command.isEmbedded = true
+      case "--embedded" where program.pictures != .frames: command.isEmbedded = true
       case "--size":
         guard let number = rest.popFirst().flatMap({ UInt32($0) }), (1...65_535).contains(number) else { throw wrong }
         command.size = number
-      case "--at" where program.readsVideos:
+      case "--at" where program.pictures == .frames:
         guard let seconds = rest.popFirst().flatMap({ Double($0) }), (0...1e9).contains(seconds) else { throw wrong }
         command.atMilliseconds = UInt64((seconds * 1000).rounded())
       default: throw wrong
       }
     }
-    guard !command.path.isEmpty, !command.output.isEmpty else { throw wrong }
+    guard !command.path.isEmpty, !command.output.isEmpty, program.pictures != .embedded || command.isEmbedded else {
+      throw wrong
+    }
     return command
   }
 }

@@ -5,8 +5,8 @@ import Glibc
 import ImageRecords
 import WatchRecords
 
-/// Makes one picture when a person runs photod-image or photod-video in a shell. The file is decoded by another process
-/// of this program, which gives up its rights.
+/// Makes one picture when a person runs photod-image, photod-preview or photod-video in a shell. The file is decoded by
+/// another process of this program, which gives up its rights.
 struct PictureCommand {
   /// The name of the program.
   let program: String

@@ -5,7 +5,7 @@ import Glibc
 import PictureDecoding
 
 let program = DecoderProgram(
-  name: "photod-image", readsVideos: false,
+  name: "photod-image", pictures: .photos,
   start: { () throws(StartError) in
     guard imagedecoders_start() == IMAGEDECODERS_DONE else {
       throw StartError(message: "the decoders can't be initialised: \(String(cString: imagedecoders_message()))")

@@ -5,7 +5,7 @@ import PictureDecoding
 
 // It needs no library but libjpeg, so that it starts in a few milliseconds: the first picture of a session waits for it.
 let program = DecoderProgram(
-  name: "photod-preview", readsVideos: false,
+  name: "photod-preview", pictures: .embedded,
   start: {},
   formats: { ["image/jpeg"] },
   make: { (request, descriptor) throws(PictureError) in

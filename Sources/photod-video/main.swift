@@ -5,7 +5,7 @@ import Glibc
 import PictureDecoding
 
 let program = DecoderProgram(
-  name: "photod-video", readsVideos: true,
+  name: "photod-video", pictures: .frames,
   start: { videodecoder_start() },
   formats: {
     (0..<UInt32.max).lazy.map { videodecoder_format($0) }.prefix { $0 != nil }

@@ -77,5 +77,8 @@ import Testing
     let time = ["--picture", "a", "--output", "b", "--at"]
     for seconds in ["-1", "x", "inf"] { #expect(try run(program, time + [seconds]).errors.contains("usage")) }
     #expect(try run("photod-image", time + ["1"]).errors.contains("usage"), "a photo has no time")
+    let picture = ["--picture", "a", "--output", "b"]
+    #expect(try run("photod-preview", picture).errors.contains("usage"), "it makes embedded pictures only")
+    #expect(try run("photod-video", picture + ["--embedded"]).errors.contains("usage"), "a video has none")
   }
 }
