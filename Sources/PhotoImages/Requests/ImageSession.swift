@@ -66,8 +66,8 @@ package final class ImageSession: Sendable {
     try engine.readImage(imageID, offset: offset, number)
   }
 
-  /// Takes up to 64 results and 640 KiB that wait, or one larger result: none if none wait. At most 64 results and 4 MiB wait. Then the session gets
-  /// no more work until some are taken.
+  /// Takes waiting results: up to 64 with 640 KiB together, or a single one that is larger. If no result waits, the list is
+  /// empty. At most 64 results and 4 MiB wait. Then the session gets no more work until some are taken.
   package func takeResults() -> [PictureResult] { engine.takeResults(number) }
 
   /// Takes results as ``takeResults()`` does, and puts them on the stream. Only one task sends the results of a session.

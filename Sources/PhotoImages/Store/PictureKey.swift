@@ -6,8 +6,8 @@ struct PictureKey: Hashable, Sendable {
   var assetID: Int64
   /// FNV-1a of the revision.
   var revision: UInt64
-  /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. The rest: 48 bits of
-  /// a hash of the frame and the time of a video, if the picture depends on them.
+  /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. Bits 16 to 63: a hash
+  /// of the frame and the time of a video, if the picture depends on them. The others are 0.
   var variant: UInt64
 
   init(assetID: Int64, revision: UInt64, variant: UInt64) {
