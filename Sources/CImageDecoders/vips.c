@@ -62,17 +62,28 @@ const char *imagedecoders_format(unsigned number) {
   return NULL;
 }
 
-/// The messages of libvips end with a line break, and may have several lines. The last one has the cause.
+/// libvips reports an error as lines, and repeats some. The last one has the cause.
+static char *joined_lines(const char *text) {
+  char **lines = g_strsplit(text, "\n", -1);
+  GString *joined = g_string_new(NULL);
+  for (char **line = lines; *line; line++) {
+    int is_known = **line == 0;
+    for (char **former = lines; former < line && !is_known; former++) is_known = strcmp(*former, *line) == 0;
+    if (!is_known) g_string_append_printf(joined, "%s%s", joined->len ? "; " : "", *line);
+  }
+  g_strfreev(lines);
+  return g_string_free(joined, FALSE);
+}
+
 static enum imagedecoders_result fail_of_vips(void) {
   char *text = vips_error_buffer_copy();
   int is_memory = strstr(text, "out of memory") != NULL || strstr(text, "unable to allocate") != NULL;
   int is_unknown = strstr(text, "not in a known format") != NULL || strstr(text, "operation is blocked") != NULL;
-  for (char *byte = text; *byte; byte++) {
-    if (*byte == '\n') *byte = byte[1] ? ';' : 0;
-  }
+  char *joined = joined_lines(text);
   enum imagedecoders_result result =
       is_memory ? IMAGEDECODERS_NO_MEMORY : is_unknown ? IMAGEDECODERS_UNSUPPORTED : IMAGEDECODERS_DAMAGED;
-  imagedecoders_fail(result, "%s", text);
+  imagedecoders_fail(result, "%s", joined);
+  g_free(joined);
   g_free(text);
   return result;
 }

@@ -188,6 +188,11 @@ import Testing
       for kind in [PictureKind.embedded, .rendered] {
         let outcome = try make(file, .test(kind))
         #expect(!outcome.hasEnded, "file \(number): \(outcome)")
+        // libvips repeats lines of its messages.
+        if case .failed(_, let message) = outcome {
+          let parts = message.components(separatedBy: "; ")
+          #expect(Set(parts).count == parts.count, "file \(number): \(message)")
+        }
       }
     }
     #expect(Self.corners(try raster(good, .test(format: .png))) == "rgbw")
