@@ -97,7 +97,8 @@ public final class ChangeRegistration: Sendable {
   private let beginning = PendingValue<Void>()
   private let task: Task<Void, Never>
 
-  /// - Parameter actor: the actor on which the calls of the handler begin.
+  /// - Parameter actor: the actor on which the calls of the handler begin. It is not kept alive, and when it is released,
+  ///   the calls end.
   fileprivate init(
     of library: PhotoLibrary, _ results: [any ObservableResult], _ onProblem: (@Sendable (PhotoLibraryError) -> Void)?,
     on actor: (any Actor)?, _ handler: @escaping Handler
@@ -107,9 +108,15 @@ public final class ChangeRegistration: Sendable {
       { @Sendable (problem: PhotoLibraryError) in Self.report(problem, to: onProblem, calls) }
     }
     let changes = library.changes(for: results, onProblem: report)
-    task = Task.detached {
+    // The actor may hold the registration, as one does that observes. A strong reference would keep both alive.
+    let hasActor = actor != nil
+    task = Task.detached { [weak actor] in
       do { try await beginning.value() } catch { return }
-      for await change in changes { await Self.call(handler, change, calls, isolation: actor) }
+      for await change in changes {
+        let present = actor
+        guard !hasActor || present != nil else { return }
+        await Self.call(handler, change, calls, isolation: present)
+      }
     }
   }
 

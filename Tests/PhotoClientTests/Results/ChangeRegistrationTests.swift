@@ -320,6 +320,39 @@ import Varlink
     func photoLibraryDidChange(_ change: Change) async { tokens.withLock { $0.append(change.token) } }
   }
 
+  /// An actor that observes a result and holds its own registration.
+  private actor Index: PhotoLibraryChangeObserver {
+    private(set) var tokens: [String] = []
+    private var registration: ChangeRegistration?
+    private let released: PendingValue<Void>
+
+    init(_ released: PendingValue<Void>) { self.released = released }
+    deinit { released.resolve(.success(())) }
+
+    func observe(_ result: FetchResult, of library: PhotoLibrary) {
+      registration = library.register(self, for: [result])
+    }
+    func photoLibraryDidChange(_ change: Change) async { tokens.append(change.token) }
+  }
+
+  /// The actor is the observer, the caller and the owner of the registration.
+  @Test(arguments: [true, false]) func anActorThatRegistersItselfIsNotKeptAlive(isCalled: Bool) async throws {
+    let list = ScriptedList([1])
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let library = daemon.library()
+      let result = try await library.fetchAssets()
+      let released = PendingValue<Void>()
+      var index: Index? = Index(released)
+      await index?.observe(result, of: library)
+      if isCalled {
+        list.change(to: [1, 2])
+        try await eventually("the actor was called") { [index] in await index?.tokens == ["l.1.2"] }
+      }
+      index = nil
+      try await released.value()
+    }
+  }
+
   @Test func anObserverIsCalledAndNotKeptAlive() async throws {
     let list = ScriptedList([1])
     try await ScriptedDaemon.with(list.answers) { daemon in
