@@ -662,6 +662,60 @@ extension AsyncStream where Element == ScriptedLibrary.Event {
     #expect(connectionResult("\(scratch.path)/given") == 0)
   }
 
+  /// Nothing could start the next photod if no client can connect to the socket.
+  @Test func replacedDaemonWhoseSocketIsLostStays() async throws {
+    let fixture = try Fixture()
+    let scratch = fixture.scratch
+    let socket = try SocketFile(binding: "\(scratch.path)/given")
+    defer { socket.close() }
+    let path = try scratch.file("program")
+    #expect(symlink(path, "\(scratch.path)/exe") == 0)
+    let manager = try NotifySocket("\(scratch.path)/notify")
+    let environment = scratch.environment(["NOTIFY_SOCKET": "\(scratch.path)/notify", "WATCHDOG_USEC": "20000"])
+    let (library, log) = (ScriptedLibrary(), MessageLog())
+    let events = Mutex<[ScriptedLibrary.Event]>([])
+    let reading = Task { for await event in library.events { events.withLock { $0.append(event) } } }
+    let life = DaemonLife(
+      .success(try Configuration.load(options: Options(), environment: environment)), lock: nil, options: Options(),
+      environment: environment,
+      parts: DaemonParts(openLibrary: { _, _ in library }, openDegraded: { _, _ in library }),
+      socket: ListeningSocket(given: socket.descriptor), program: ProgramFile(link: "\(scratch.path)/exe"),
+      hangups: fixture.hangups, logger: Logger(label: "test", factory: { _ in log }))
+    let end = Task { try await life.run() }
+    try await manager.next(beginning: "READY=1")
+    #expect(unlink("\(scratch.path)/given") == 0)
+    await log.wait(for: "socket unreachable")
+    #expect(rename(path, "\(path).old") == 0)
+    try scratch.file("program")
+    #expect(chmod(path, 0o755) == 0)
+    await log.wait(for: "replaced")
+    library.idleSeconds.store(9_999, ordering: .relaxed)
+    let count = events.withLock { $0.count }
+    while events.withLock({ $0.count <= count + 10 && !$0.contains(.drained) }) { await Task.yield() }
+    #expect(events.withLock { !$0.contains(.drained) })
+    end.cancel()
+    reading.cancel()
+    _ = await end.result
+  }
+
+  /// The messages of a log, as they come.
+  private struct MessageLog: LogHandler {
+    private let messages: AsyncStream<String>
+    private let message: AsyncStream<String>.Continuation
+    var logLevel = Logger.Level.notice
+    var metadata: Logger.Metadata = [:]
+
+    init() { (messages, message) = AsyncStream.makeStream() }
+
+    func log(event: LogEvent) { message.yield("\(event.message)") }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func wait(for wanted: String) async { for await text in messages where text == wanted { return } }
+  }
+
   @Test func aServiceThatEndsByItselfIsAnError() async throws {
     let fixture = try Fixture()
     let library = ScriptedLibrary()

@@ -261,6 +261,22 @@ import Testing
     #expect(mode(file) == nil)
   }
 
+  /// The file may be lost before photod starts, or a private mount namespace hides it.
+  @Test func aPassedSocketWithoutAFileIsLostFromTheStart() throws {
+    let scratch = try Scratch()
+    let file = "\(scratch.path)/s"
+    let made = try SocketFile(binding: file)
+    defer { made.close() }
+    #expect(unlink(file) == 0)
+    let socket = ListeningSocket(given: made.descriptor)
+    #expect(socket.path == file && isLost(socket.restore()))
+    // A socket without a path has no file that could be lost.
+    let abstract = UnixSocketAddress.makeSocket(SOCK_STREAM)
+    defer { close(abstract) }
+    #expect(withUnixAddress("@\(file)") { bind(abstract, $0, $1) } == 0 && listen(abstract, 1) == 0)
+    #expect(isPresent(ListeningSocket(given: abstract).restore()))
+  }
+
   // MARK: - Descriptors of a service manager
 
   @Test func aPassedSocketIsTaken() throws {

@@ -398,8 +398,8 @@ actor DaemonLife: Service {
     case .lost(let path):
       note(
         StartError(
-          .system, "another program deleted the file of the socket, and only systemd can make it again",
-          remedy: "Run `systemctl --user restart photod.socket`."), of: path)
+          .system, "the file of the socket was deleted, or a private mount namespace hides it from photod",
+          remedy: "If clients can't connect, run `systemctl --user restart photod.socket`."), of: path)
     case .failed(let path, let error): note(error, of: path)
     }
     guard !isSocketServed else { return }
@@ -424,8 +424,10 @@ actor DaemonLife: Service {
   /// Ends the daemon if its program was replaced and no client needs it. The next connection starts the new program.
   private func makeRoom(_ library: any RunningLibrary, now: SuspendingClock.Instant) async {
     guard !isStopping, let program else { return }
+    // Nothing starts the next photod if clients can't connect to the socket.
+    let canLeave = socket.isGiven && socketProblem == nil
     let decision = departure.decide(
-      isReplaced: program.isReplaced, canLeave: socket.isGiven, idleTime: library.idleTime, now: now)
+      isReplaced: program.isReplaced, canLeave: canLeave, idleTime: library.idleTime, now: now)
     switch decision {
     case .stay: break
     case .replaced:
@@ -433,7 +435,7 @@ actor DaemonLife: Service {
         "replaced",
         metadata: [
           "program": "\(program.path)",
-          "next": socket.isGiven ? "photod ends when it is idle" : "restart photod to run the new program",
+          "next": canLeave ? "photod ends when it is idle" : "restart photod to run the new program",
         ])
     case .leave:
       logger.notice("ending for the new program")

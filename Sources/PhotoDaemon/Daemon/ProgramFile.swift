@@ -64,7 +64,7 @@ package struct Departure: Sendable {
   package init() {}
 
   /// - Parameters:
-  ///   - canLeave: A service manager holds the socket.
+  ///   - canLeave: A service manager holds the socket, and clients can connect to it.
   ///   - idleTime: How long there has been no call; zero while one is being answered.
   package mutating func decide(
     isReplaced: Bool, canLeave: Bool, idleTime: Duration, now: SuspendingClock.Instant

@@ -5,9 +5,9 @@ import Synchronization
 /// The socket at which this process listens. It belongs to the process, and each library gets a duplicate.
 final class ListeningSocket: Sendable {
   private enum State {
-    /// The service manager passed the socket, and keeps it when photod ends. The file is its file; nil if the socket has
-    /// none.
-    case given(Int32, file: SocketFile.Identity?)
+    /// The service manager passed the socket, and keeps it when photod ends. The path is nil if the socket has none. The
+    /// file is nil if there was none at the path when photod started.
+    case given(Int32, path: String?, file: SocketFile.Identity?)
     case made(SocketFile)
   }
 
@@ -19,7 +19,7 @@ final class ListeningSocket: Sendable {
   init(given descriptor: Int32) {
     isGiven = true
     let path = UnixSocketAddress.path(of: descriptor)
-    state = Mutex(.given(descriptor, file: path.flatMap { SocketFile.Identity(of: $0) }))
+    state = Mutex(.given(descriptor, path: path, file: path.flatMap { SocketFile.Identity(of: $0) }))
   }
 
   init(made file: SocketFile) {
@@ -31,7 +31,7 @@ final class ListeningSocket: Sendable {
   func duplicate() throws(StartError) -> Int32 {
     let copy = state.withLock { state in
       switch state {
-      case .given(let descriptor, _): fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+      case .given(let descriptor, _, _): fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
       case .made(let file): fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
       }
     }
@@ -46,7 +46,7 @@ final class ListeningSocket: Sendable {
   var path: String {
     state.withLock { state in
       switch state {
-      case .given(_, let file): file?.path ?? ""
+      case .given(_, let path, _): path ?? ""
       case .made(let file): file.path
       }
     }
@@ -58,7 +58,8 @@ final class ListeningSocket: Sendable {
     case present
     /// The file was deleted, and photod has made a socket at this path again. Libraries need a new duplicate.
     case madeAgain(path: String)
-    /// The file was deleted, and only the service manager can make it again.
+    /// There is no such file, and only the service manager can make it again. It was deleted, or a private mount
+    /// namespace hides it from this process.
     case lost(path: String)
     /// The file was deleted, and photod could not make it again.
     case failed(path: String, StartError)
@@ -71,9 +72,9 @@ final class ListeningSocket: Sendable {
   func restore() -> Condition {
     state.withLock { state in
       switch state {
-      case .given(_, let file):
-        guard let file, !file.isThere else { return .present }
-        return .lost(path: file.path)
+      case .given(_, let path, let file):
+        guard let path, file?.isThere != true else { return .present }
+        return .lost(path: path)
       case .made(let file):
         if file.isThere { return .present }
         switch Self.bind(file.path) {
@@ -96,7 +97,7 @@ final class ListeningSocket: Sendable {
   func close(_ logger: Logger) {
     state.withLock { state in
       switch state {
-      case .given(let descriptor, _): Glibc.close(descriptor)
+      case .given(let descriptor, _, _): Glibc.close(descriptor)
       case .made(let file):
         if let problem = file.close() {
           logger.warning("socket not removed", metadata: ["path": "\(file.path)", "error": "\(problem)"])
