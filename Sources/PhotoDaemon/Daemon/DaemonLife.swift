@@ -43,6 +43,8 @@ actor DaemonLife: Service {
   private var socketProblem: String?
   /// Whether the library or stand-in accepts connections at the socket, and not at one whose file was deleted.
   private var isSocketServed = true
+  /// Whether ``restoreSocket()`` runs. SIGHUP may come while the regular check waits for the library.
+  private var isRestoringSocket = false
   private let program: ProgramFile?
   private var departure = Departure()
   private let notifier: ServiceNotifier
@@ -388,7 +390,9 @@ actor DaemonLife: Service {
 
   /// Listens again at the socket's path if its file was deleted. Without the file, no client finds photod.
   private func restoreSocket() async {
-    guard !isStopping else { return }
+    guard !isStopping, !isRestoringSocket else { return }
+    isRestoringSocket = true
+    defer { isRestoringSocket = false }
     switch socket.restore() {
     case .present: socketProblem = nil
     case .madeAgain(let path):

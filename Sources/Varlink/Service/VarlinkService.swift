@@ -114,10 +114,18 @@ public final class VarlinkService: Sendable {
     /// One entry for each running `serve`.
     var listeners: [Int: Listener] = [:]
     var lastNumber = 0
-    /// Once true, it stays so.
-    var isShuttingDown = false
+    var phase = Phase.accepting
     /// When a connection was last opened or closed.
     var lastChange = NIODeadline.now()
+  }
+
+  /// The phases of a service, in their order. It never returns to an earlier one.
+  private enum Phase {
+    /// Connections are accepted, and their calls answered.
+    case accepting
+    /// No more connections are accepted. Calls of the present ones are answered.
+    case leaving
+    case shuttingDown
   }
 
   private struct Listener {
@@ -237,8 +245,8 @@ public final class VarlinkService: Sendable {
 
   // MARK: - Serving
 
-  /// Accepts connections until `shutDown()`, and returns when all their calls have ended. After `shutDown()` it returns
-  /// at once. Several sockets can be served concurrently, each by a call of its own. Cancelling the task shuts
+  /// Accepts connections until `stopAccepting()` or `shutDown()`, and returns when all their calls have ended. After
+  /// these it returns at once. Several sockets can be served concurrently, each by a call of its own. Cancelling the task shuts
   /// everything down without grace.
   ///
   /// - Parameter descriptor: a listening Unix stream socket, handed over by a service manager or made by
@@ -266,12 +274,16 @@ public final class VarlinkService: Sendable {
       return state.lastNumber
     }
     let channel = try await accept(at: descriptor, on: group, listener: id, continuation)
-    let isShuttingDown = state.withLock { state in
+    let phase = state.withLock { state in
       state.listeners[id] = Listener(channel: channel, steps: continuation)
-      return state.isShuttingDown
+      return state.phase
     }
     channel.closeFuture.whenComplete { _ in self.endIfDone() }
-    if isShuttingDown { shutDown() }
+    switch phase {
+    case .accepting: break
+    case .leaving: channel.close(promise: nil)
+    case .shuttingDown: shutDown()
+    }
 
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { tasks in
@@ -330,20 +342,25 @@ public final class VarlinkService: Sendable {
       return false
     }
     let channel = try await accept(at: descriptor, on: present.channel.eventLoop, listener: id, present.steps)
-    let isMoved = state.withLock { state in
-      guard !state.isShuttingDown, let listener = state.listeners[id], listener.channel.isActive else { return false }
+    // Another move may have replaced the listener in the meantime, so the one that is closed is read with the lock.
+    let replaced = state.withLock { state -> (any Channel)? in
+      guard state.phase == .accepting, let listener = state.listeners[id], listener.channel.isActive else { return nil }
       state.listeners[id] = Listener(channel: channel, steps: listener.steps)
-      return true
+      return listener.channel
     }
     channel.closeFuture.whenComplete { _ in self.endIfDone() }
-    (isMoved ? present.channel : channel).close(promise: nil)
-    return isMoved
+    (replaced ?? channel).close(promise: nil)
+    return replaced != nil
   }
 
   /// Closes the listening sockets and keeps their connections. Each `serve` returns when its last connection has ended.
   /// This is for a program that leaves a socket to another process: new connections wait in the socket's queue.
   public func stopAccepting() {
-    for listener in state.withLock({ Array($0.listeners.values) }) { listener.channel.close(promise: nil) }
+    let listeners = state.withLock { state in
+      if state.phase == .accepting { state.phase = .leaving }
+      return Array(state.listeners.values)
+    }
+    for listener in listeners { listener.channel.close(promise: nil) }
   }
 
   /// Stops accepting, lets running calls go on for a while, then cancels them and closes every connection. Queued calls
@@ -352,7 +369,7 @@ public final class VarlinkService: Sendable {
   /// - Parameter time: replaces the limits' `gracePeriod`.
   public func shutDown(within time: Duration? = nil) {
     let (listeners, connections) = state.withLock { state in
-      state.isShuttingDown = true
+      state.phase = .shuttingDown
       return (Array(state.listeners.values), state.connections.all)
     }
     for listener in listeners { listener.channel.close(promise: nil) }
@@ -390,7 +407,7 @@ public final class VarlinkService: Sendable {
     let (count, countOfProcess, isShuttingDown, number) = state.withLock { state in
       state.lastNumber += 1
       let ofProcess = state.connections.count(ofProcess: credentials.pid)
-      return (state.connections.count, ofProcess, state.isShuttingDown, state.lastNumber)
+      return (state.connections.count, ofProcess, state.phase == .shuttingDown, state.lastNumber)
     }
     guard !isShuttingDown else { throw refuse(.shuttingDown) }
     guard count < limits.maximumConnections else { throw refuse(.tooManyConnections) }
@@ -401,7 +418,7 @@ public final class VarlinkService: Sendable {
       state.connections.insert(
         .init(connection: connection, process: peer.pid, listener: listener), number: number)
       state.lastChange = .now()
-      return state.isShuttingDown
+      return state.phase == .shuttingDown
     }
     if isTooLate { connection.queue.end(dropping: true) }
     onEvent(.accepted(peer))
