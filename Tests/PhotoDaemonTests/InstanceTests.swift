@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import Logging
+import Synchronization
 import Testing
 
 @testable import PhotoDaemon
@@ -275,6 +277,36 @@ import Testing
     defer { close(abstract) }
     #expect(withUnixAddress("@\(file)") { bind(abstract, $0, $1) } == 0 && listen(abstract, 1) == 0)
     #expect(isPresent(ListeningSocket(given: abstract).restore()))
+  }
+
+  /// The lock of the directory belongs to another process. The check runs on the actor of the daemon, which must not
+  /// wait for it.
+  @Test func aDeletedSocketIsNotMadeAgainWhileItsFolderIsLocked() async throws {
+    let scratch = try Scratch()
+    let file = "\(scratch.path)/run/photod.sock"
+    let socket = ListeningSocket(made: try SocketFile(binding: file))
+    defer { socket.close(Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })) }
+    #expect(unlink(file) == 0)
+    let directory = open("\(scratch.path)/run", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    #expect(flock(directory, LOCK_EX) == 0)
+    let condition = await withCheckedContinuation { continuation in
+      let restored = Mutex<ListeningSocket.Condition?>(nil)
+      let hasReturned = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "restore").async {
+        let condition = socket.restore()
+        restored.withLock { $0 = condition }
+        hasReturned.signal()
+      }
+      DispatchQueue(label: "limit").async {
+        _ = hasReturned.wait(timeout: .now() + 20)
+        continuation.resume(returning: restored.withLock { $0 })
+      }
+    }
+    close(directory)
+    let error = try #require(condition.flatMap(failure))
+    #expect(error.problem == "another process holds the lock of \(scratch.path)/run")
+    #expect(path(socket.restore()) == file)
+    #expect(connectionResult(file) == 0)
   }
 
   // MARK: - Descriptors of a service manager

@@ -68,7 +68,7 @@ final class ListeningSocket: Sendable {
   /// Checks whether the socket's file is still there, and makes it again if photod made it. A program that cleans /run or
   /// /tmp may have deleted it. A file of another process is left alone.
   ///
-  /// This costs a stat(2), unless the file is gone.
+  /// This costs a stat(2), unless the file is gone. It waits for no other process: the next check tries again.
   func restore() -> Condition {
     state.withLock { state in
       switch state {
@@ -79,8 +79,8 @@ final class ListeningSocket: Sendable {
         if file.isThere { return .present }
         switch Self.bind(file.path) {
         case .success(let new):
-          // The name is another file's by now, so this only closes the descriptor.
-          file.close()
+          // The name belongs to the new socket.
+          file.stopListening()
           state = .made(new)
           return .madeAgain(path: file.path)
         case .failure(let error): return .failed(path: file.path, error)
@@ -90,7 +90,7 @@ final class ListeningSocket: Sendable {
   }
 
   private static func bind(_ path: String) -> Result<SocketFile, StartError> {
-    do { return .success(try SocketFile(binding: path)) } catch { return .failure(error) }
+    do { return .success(try SocketFile(binding: path, waits: false)) } catch { return .failure(error) }
   }
 
   /// Closes the socket, and removes its file if photod made it.

@@ -38,15 +38,22 @@ package struct SocketFile: Sendable {
   /// How many connections the kernel queues for a busy daemon: as many as it allows by default.
   private static let backlog: Int32 = 4096
 
+  /// - Parameter waits: Whether to wait for a process that holds the lock of the directory.
   /// - Throws: `alreadyRunning` if a process answers there, which the error names; `usage` for a path too long for a
   ///   socket; `cannotCreate`.
-  package init(binding path: String) throws(StartError) {
+  package init(binding path: String, waits: Bool = true) throws(StartError) {
     let address = try Self.check(path)
     let directory = PrivateDirectory.parent(of: path)
     try PrivateDirectory.make(directory)
     let guarded = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard guarded >= 0, flock(guarded, LOCK_EX) == 0 else { throw Self.failure(path, "opened", errno) }
+    guard guarded >= 0 else { throw Self.failure(path, "opened", errno) }
     defer { Glibc.close(guarded) }
+    guard flock(guarded, waits ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 else {
+      guard errno == EWOULDBLOCK else { throw Self.failure(path, "locked", errno) }
+      throw StartError(
+        .cannotCreate, "another process holds the lock of \(directory)",
+        remedy: "End that process if it does not end by itself. photod tries again.")
+    }
     try Self.removeStale(path, address)
 
     let descriptor = UnixSocketAddress.makeSocket(SOCK_STREAM)
@@ -80,7 +87,7 @@ package struct SocketFile: Sendable {
   /// - Returns: The system's message if the name could not be removed.
   @discardableResult
   package func close() -> String? {
-    Glibc.close(descriptor)
+    stopListening()
     let directory = open(PrivateDirectory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // If the directory is gone, so is the name.
     guard directory >= 0 else { return errno == ENOENT ? nil : systemMessage(errno) }
@@ -89,6 +96,9 @@ package struct SocketFile: Sendable {
     guard isThere else { return nil }
     return unlink(path) == 0 ? nil : systemMessage(errno)
   }
+
+  /// Stops listening, and leaves the name alone.
+  func stopListening() { Glibc.close(descriptor) }
 
   static func noSocket(_ path: String) -> StartError {
     StartError(.cannotCreate, "\(path) exists and is no socket", remedy: "Move it away, or give another --socket.")
