@@ -226,8 +226,8 @@ extension PhotoLibrary {
   /// }
   /// ```
   ///
-  /// If the connection is lost before the reply, the changes may have been made: see
-  /// ``performChanges(_:ifUnchangedSince:undoGroup:)``.
+  /// If the connection is lost before the reply, or the task is cancelled when the call has been sent, the changes may
+  /// have been made: see ``performChanges(_:ifUnchangedSince:undoGroup:)``.
   ///
   /// - Parameters:
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws

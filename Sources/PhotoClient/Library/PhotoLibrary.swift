@@ -256,8 +256,9 @@ public final class PhotoLibrary: Sendable {
   /// Makes all of these changes in one transaction, or none. They are durable when it returns.
   ///
   /// It uses its own connection. The daemon might have closed an idle shared one, and then the client could not know
-  /// whether the changes were made. So ``PhotoLibraryError/connectionClosed`` means here that the daemon was running
-  /// and died.
+  /// whether the changes were made. After ``PhotoLibraryError/connectionClosed`` they may have been made, unless the log
+  /// of photod says that it refused the connection. They may also have been made after a `CancellationError`, if the
+  /// task was cancelled when the call had been sent.
   ///
   /// - Parameters:
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
@@ -356,6 +357,8 @@ public final class PhotoLibrary: Sendable {
   ) async throws -> R {
     try await translatingErrors(at: socketPath) {
       let client = try await VarlinkClient.connect(path: socketPath)
+      // A cancelled task only stops waiting for the reply. photod would carry out a call that was sent.
+      try Task.checkCancellation()
       let result = try await client.call("\(interface).\(method)", parameters, returning: type)
       hasBeenReached.store(true, ordering: .relaxed)
       await client.close()

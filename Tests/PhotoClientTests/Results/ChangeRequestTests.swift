@@ -66,6 +66,23 @@ struct ChangeRequestTests {
     }
   }
 
+  @Test func aCancelledTaskSendsNoChanges() async throws {
+    let answer: ScriptedDaemon.Answer = { try await $0.reply(ChangeResult(token: "l.1.9", createdCollectionIDs: [])) }
+    try await ScriptedDaemon.with(["PerformChanges": answer]) { daemon in
+      let library = daemon.library()
+      for _ in 0..<20 {
+        let task = Task {
+          while !Task.isCancelled { await Task.yield() }
+          try await library.performChanges { $0.edit([1]) { $0.isFavorite = true } }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+      }
+      try await library.performChanges { $0.edit([1]) { $0.isFavorite = true } }
+      #expect(daemon.calls == ["PerformChanges"])
+    }
+  }
+
   /// In the contract, a negative id names a collection of the same transaction, whatever the app meant.
   @Test func aPlaceholderOfAnotherTransactionIsAnErrorAtTheCall() async throws {
     let answer: ScriptedDaemon.Answer = { call in
