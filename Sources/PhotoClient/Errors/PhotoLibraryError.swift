@@ -68,7 +68,8 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   case unreachable(socketPath: String, reason: String)
   /// The socket belongs to another user.
   case permissionDenied(socketPath: String)
-  /// The daemon closed the connection before it replied.
+  /// The daemon closed the connection before it replied: it was stopped, it died, or a limit was reached. It refuses
+  /// connections beyond its limits, and closes the one whose messages take the most memory if all take too much.
   case connectionClosed
   /// The received message is no reply to this call.
   case malformedReply(String)
@@ -157,7 +158,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .unreachable: "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
     case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
     case .connectionClosed:
-      "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`, or the output of photod if systemd did not start it."
+      "It was stopped, it died, or a limit was reached, such as 1,024 connections of one program. Its log has the reason: `journalctl --user -u photod`, or the output of photod if systemd did not start it."
     case .malformedReply: "Check that photod listens there. Install a photod and a client of the same version."
     }
   }

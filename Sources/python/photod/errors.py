@@ -222,8 +222,8 @@ class ConnectionClosed(PhotodError):
     """photod closed the connection before it replied."""
 
     default_remedy = (
-        "It was stopped, or it died. Its log has the reason: `journalctl --user -u photod`, or the output of photod if "
-        "systemd did not start it."
+        "It was stopped, it died, or a limit was reached, such as 1,024 connections of one program. Its log has the reason: "
+        "`journalctl --user -u photod`, or the output of photod if systemd did not start it."
     )
 
 
