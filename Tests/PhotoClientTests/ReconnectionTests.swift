@@ -34,6 +34,29 @@ struct ReconnectionTests {
     #expect(clock.pauses.last == 50)
   }
 
+  /// An attempt to observe a list may receive the whole list and fail then, each time.
+  @Test func pausesAfterARefusalGrowEvenIfSomethingWasReceived() async throws {
+    let clock = TestClock()
+    var pauses = ObservationPauses(now: { clock.now }, sleep: { clock.sleep($0) })
+    let problem = PhotoLibraryError.malformedReply("the observed list differs from that of photod")
+    for _ in 0..<9 {
+      pauses.begin()
+      pauses.madeProgress()
+      try await pauses.wait(after: problem)
+    }
+    #expect(clock.pauses == [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000])
+    // The list was observed for some time.
+    pauses.begin()
+    clock.advance(by: .milliseconds(10_001))
+    try await pauses.wait(after: problem)
+    #expect(clock.pauses.last == 200)
+    // A lost connection that had received something is a new outage.
+    pauses.begin()
+    pauses.madeProgress()
+    try await pauses.wait(after: .connectionClosed)
+    #expect(clock.pauses.last == 50)
+  }
+
   /// A clock that only advances when something sleeps.
   private final class TestClock: Sendable {
     private let state = Mutex((now: ContinuousClock.now, pauses: [Int]()))

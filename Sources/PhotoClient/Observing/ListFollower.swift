@@ -191,21 +191,40 @@ struct ObservationPauses {
   /// change that.
   private static let longestPause = Duration.seconds(30)
 
-  private var reconnection = Reconnection()
+  /// An attempt that lasted longer than this was a success, so the next failure is a new one. An attempt that received
+  /// something is not: it may fail each time when the list has come, and send the whole list again.
+  private static let success = Duration.seconds(10)
+
+  private var reconnection: Reconnection
   private var refusals = 0
   private var hasProgress = false
+  private var attempt: ContinuousClock.Instant
+  private let now: @Sendable () -> ContinuousClock.Instant
+  private let sleep: @Sendable (Duration) async throws -> Void
+
+  /// - Parameters: as for ``Reconnection/init(now:sleep:)``.
+  init(
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+  ) {
+    (self.now, self.sleep) = (now, sleep)
+    reconnection = Reconnection(now: now, sleep: sleep)
+    attempt = now()
+  }
 
   mutating func begin() {
     hasProgress = false
+    attempt = now()
     reconnection.begin()
   }
 
-  mutating func madeProgress() { (hasProgress, refusals) = (true, 0) }
+  mutating func madeProgress() { hasProgress = true }
 
   /// - Throws: `CancellationError`.
   mutating func wait(after error: PhotoLibraryError) async throws {
     if Reconnection.isOutage(error) { return try await reconnection.wait(madeProgress: hasProgress) }
+    if now() - attempt > Self.success { refusals = 0 }
     refusals += 1
-    try await Task.sleep(for: min(.milliseconds(100) * (1 << min(refusals, 10)), Self.longestPause))
+    try await sleep(min(.milliseconds(100) * (1 << min(refusals, 10)), Self.longestPause))
   }
 }
