@@ -157,7 +157,7 @@ extension ServingLibrary {
     return ServingLibrary(
       catalog: catalog, watcher: watcher, extractor: extractor, library: library, backups: backups, engine: engine,
       updates: ImageUpdates(engine: engine, live: live, logger: logger),
-      service: .photod([interface, manage, images], limits: .leavingFiles(), logger: logger),
+      service: .photod([interface, manage, images], logger: logger),
       reopenReasons: reopenReasons, logger: logger)
   }
 }

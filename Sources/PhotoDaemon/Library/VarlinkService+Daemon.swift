@@ -4,7 +4,7 @@ import Varlink
 extension VarlinkService {
   /// The service of photod with these interfaces.
   static func photod(
-    _ interfaces: [any VarlinkInterface], limits: Limits = Limits(), logger: Logger
+    _ interfaces: [any VarlinkInterface], limits: Limits = .leavingFiles(), logger: Logger
   ) -> VarlinkService {
     VarlinkService(
       identity: .init(
