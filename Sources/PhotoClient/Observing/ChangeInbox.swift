@@ -199,16 +199,24 @@ final class ChangeInbox: Sendable {
     return (left.epoch, left.sequence) < (right.epoch, right.sequence)
   }
 
-  /// Whether a list at the first token may still get a change to the second one. photod replies for each higher
-  /// sequence.
+  /// Whether a list at the first token may still get a change to the second one.
   ///
-  /// An epoch that ends while photod runs changes no sequence, so the sequences of a later epoch go on from those of
-  /// the one before. A restored catalog has a later epoch and may have lower sequences. No list that has a token of it
-  /// gets one of an earlier epoch.
+  /// 1. The epochs are equal. photod replies for each higher sequence.
+  /// 2. The second epoch is later, and its sequence higher. An epoch that ends while photod runs changes no sequence, so
+  ///    the list gets the commit of the later epoch, too. The same holds if photod was restarted.
+  /// 3. The second epoch is later, and its sequence lower: a catalog was restored. photod closes all connections for
+  ///    that. So the list gets the restored state, or its follower reports that it was lost.
+  /// 4. The second epoch is later, and its sequence is the same. The epoch ended without a commit, and photod sends
+  ///    nothing to a list that is at the sequence.
+  /// 5. The second epoch is earlier. No list that has a token of a later one gets a token of it.
+  ///
+  /// In the third case, the epoch may also have ended without a commit while photod computed the difference to an
+  /// earlier one. Then the wait ends with the next commit.
   static func isEarlier(_ one: String, than other: String) -> Bool {
     guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library else {
       return false
     }
-    return left.epoch <= right.epoch && left.sequence < right.sequence
+    if left.epoch == right.epoch { return left.sequence < right.sequence }
+    return left.epoch < right.epoch && left.sequence != right.sequence
   }
 }

@@ -85,8 +85,9 @@ import Testing
     try await change.value
   }
 
-  /// A list at the same commit or a later one gets no change to it, also if its token has an earlier epoch.
-  @Test(arguments: ["l.1.8", "l.1.9", "other.2.1", "no token"])
+  /// A list at the same commit gets no change to it, also if its token has an earlier epoch. A higher sequence of an
+  /// earlier epoch is not among the arguments: it is from before a restore, and the list gets the restored state.
+  @Test(arguments: ["l.1.8", "l.2.8", "l.2.9", "l.3.1", "other.2.1", "no token"])
   mutating func aTokenThatIsNotEarlierDelaysNothing(token: String) async throws {
     inbox.reached(token, by: 1)
     inbox.reached(token, by: 2)
@@ -109,6 +110,19 @@ import Testing
     for list in [0, 2] { inbox.lost(list) }
     let second = try await put(2, "l.2.40")
     #expect(ready() == nil)
+    let first = try await put(0, "l.2.40")
+    #expect(try #require(ready()) == ("l.2.40", 2))
+    for task in [first, second] { try await task.value }
+  }
+
+  /// The follower of a list may not have noticed yet that a restore closed its connection.
+  @Test mutating func aListFromBeforeARestoreIsAwaited() async throws {
+    for list in 0..<3 { inbox.reached("l.1.100", by: list) }
+    let second = try await put(1, "l.2.40")
+    #expect(ready() == nil)
+    for list in [0, 2] { inbox.lost(list) }
+    #expect(ready() == nil)
+    inbox.reached("l.2.40", by: 2)
     let first = try await put(0, "l.2.40")
     #expect(try #require(ready()) == ("l.2.40", 2))
     for task in [first, second] { try await task.value }
