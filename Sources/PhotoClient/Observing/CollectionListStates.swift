@@ -6,6 +6,8 @@ import PhotoModel
 /// An observation says nothing about the assets of a collection. So the collections that contain an asset are fetched
 /// after each observation, and the state has the token of the fetch. photod may commit between the two. Then the state
 /// waits for the observation of its token, which names the collections whose cover got another picture.
+///
+/// A whole list does not name them. So the history since the last state shows which covers got another picture.
 struct CollectionListStates {
   struct State {
     let token: String
@@ -28,8 +30,11 @@ struct CollectionListStates {
   private var updated: Set<CollectionID> = []
   /// A list whose token no observation has reached.
   private var fetched: CollectionFetchResult?
+  /// The token of the last state, of this connection or of the one before.
+  private(set) var token: String
 
-  init(of result: CollectionFetchResult) { self.result = result }
+  /// - Parameter token: the token of the last state.
+  init(of result: CollectionFetchResult, since token: String) { (self.result, self.token) = (result, token) }
 
   /// - Parameter eachTokenComes: whether there are observations of commits that changed no collection. Without them, a
   ///   state can't wait for the observation of its token.
@@ -37,9 +42,13 @@ struct CollectionListStates {
   mutating func take(_ observation: CollectionObservation, eachTokenComes: Bool) async throws -> [State] {
     let step = try replica.apply(observation)
     if step == .partOfList { return [] }
-    let named = (observation.updated ?? []).map(\.id)
+    var named = (observation.updated ?? []).map(\.id)
+    if case .list = step, observation.token != token { named = try await redrawnCollections(until: observation.token) }
     guard result.query.asset != nil else {
-      if step == .unchanged { return [State(token: observation.token, list: nil, updated: [], existing: [])] }
+      if step == .unchanged {
+        token = observation.token
+        return [State(token: observation.token, list: nil, updated: [], existing: [])]
+      }
       updated.formUnion(named)
       return [takeState(list(replica.collections, observation.token))]
     }
@@ -67,12 +76,33 @@ struct CollectionListStates {
     return states
   }
 
+  /// The collections whose cover may have got another picture since the last state. If the history does not reach back to
+  /// that, these are all that have a cover.
+  private func redrawnCollections(until last: String) async throws -> [CollectionID] {
+    let covers = Set(replica.collections.compactMap(\.keyAssetID))
+    if covers.isEmpty { return [] }
+    var redrawn: Set<AssetID> = []
+    do {
+      for try await change in result.library.fetchPersistentChanges(since: token) {
+        // The next observation names the covers of later commits.
+        if ChangeInbox.isEarlier(last, than: change.token) { break }
+        // A photo that was deleted and came back may have another picture, too.
+        redrawn.formUnion(covers.intersection(change.insertedAssets))
+        guard change.changedFields?.contains("content") ?? true else { continue }
+        redrawn.formUnion(covers.intersection(change.updatedAssets))
+      }
+    } catch PhotoLibraryError.changeTokenExpired {
+      redrawn = covers
+    }
+    return replica.collections.filter { $0.keyAssetID.map(redrawn.contains) ?? false }.map(\.id)
+  }
+
   private func list(_ collections: [AssetCollection], _ token: String) -> CollectionFetchResult {
     CollectionFetchResult(result.query, result.query.selected(from: collections), token: token, of: result.library)
   }
 
   private mutating func takeState(_ list: CollectionFetchResult) -> State {
-    defer { updated = [] }
+    defer { (updated, token) = ([], list.token) }
     return State(
       token: list.token, list: list, updated: updated, existing: Set(replica.collections.map(\.id)))
   }

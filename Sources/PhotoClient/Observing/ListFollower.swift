@@ -136,18 +136,21 @@ struct CollectionListFollower: Sendable {
 
   func follow() async {
     var current = result
+    /// The token of the last state. It is later than that of `current` if the list stayed as it was.
+    var token = result.token
     var pauses = ObservationPauses()
     var tokens = TokenReplies(for: inbox, areNeeded: result.query.asset != nil)
     while !Task.isCancelled {
       pauses.begin()
       do {
         // The list is short, so it comes whole after a lost connection. The change is computed here.
-        var states = CollectionListStates(of: result)
+        var states = CollectionListStates(of: result, since: token)
         let request = ObserveCollectionsRequest(
           kinds: result.query.kinds?.map(\.rawValue), unchanged: tokens.areRequested ? true : nil)
         for try await observation in result.library.observeCollections(request) {
           pauses.madeProgress()
           for state in try await states.take(observation, eachTokenComes: tokens.areRequested) {
+            token = state.token
             guard let change = state.change(from: current) else {
               tokens.reached(state.token)
               continue

@@ -88,6 +88,55 @@ import Varlink
     }
   }
 
+  /// While the connection was lost, covers got another picture. The albums are as before, and the whole list does not
+  /// name them.
+  @Test(arguments: [false, true], [false, true])
+  func aCoverThatChangedBetweenTwoConnectionsIsAChange(isExpired: Bool, isOfAsset: Bool) async throws {
+    var albums = Self.albums([1: "a", 2: "b", 3: "c", 4: "d"])
+    for index in 0..<3 { albums[index].keyAssetID = AssetID(rawValue: Int64(10 + index)) }
+    let since = Mutex<[String?]>([])
+    let isLater = Mutex(false)
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "FetchCollections": { [albums] call in
+        try await call.reply(CollectionPage(token: isLater.withLock { $0 } ? "l.1.4" : "l.1.1", collections: albums))
+      },
+      "ObserveCollections": { [albums] call in
+        isLater.withLock { $0 = true }
+        try await call.replyContinuing(Self.list(albums, "l.1.4"))
+        try await Task.sleep(for: .seconds(3_600))
+      },
+      "FetchPersistentChanges": { call in
+        let request = try call.parameters(HistoryRequest.self)
+        since.withLock { $0.append(request.since) }
+        if isExpired {
+          throw VarlinkError(
+            "org.photod.library.ChangeTokenExpired", TokenError(message: "Too old.", currentToken: "l.1.4"))
+        }
+        func commit(_ number: Int, _ updated: [AssetID], _ fields: [String]) -> PersistentChange {
+          PersistentChange(
+            token: "l.1.\(number)", date: PhotoDate(microseconds: 0), origin: "watcher", updatedAssets: updated,
+            changedFields: fields)
+        }
+        try await call.reply(
+          HistoryPage(
+            changes: [
+              commit(2, [10], ["favorite"]), commit(3, [11, 77], ["content", "metadata"]), commit(5, [12], ["content"]),
+            ], token: "l.1.5"))
+      },
+    ]
+    try await ScriptedDaemon.with(answers) { daemon in
+      let library = daemon.library()
+      let result =
+        isOfAsset
+        ? try await library.fetchAssetCollections(containing: asset(10)) : try await library.fetchAssetCollections()
+      var changes = library.changes(for: [result]).makeAsyncIterator()
+      let details = try #require(await changes.next()?.details(for: result))
+      #expect(details.changedObjects.map(\.id) == (isExpired ? [1, 2, 3] : [2]))
+      #expect(details.details.changedFields == ["keyAsset"] && details.after.token == "l.1.4")
+      #expect(since.withLock { $0 } == ["l.1.1"])
+    }
+  }
+
   /// An observation of a commit that changed albums of the list that follow each other, or none.
   private static func step(
     _ token: String, after previous: String, _ list: [AssetCollection], updated: [AssetCollection] = [],
