@@ -44,7 +44,7 @@ public struct AssetChangeRequest: Hashable, Sendable {
 
   /// Removes keywords, also those of the files.
   ///
-  /// - Complexity: as of ``addKeywords(_:)``.
+  /// - Complexity: the same as for ``addKeywords(_:)``.
   public mutating func removeKeywords(_ keywords: [String]) {
     addedKeywords.removeAll(where: keywords.contains)
     removedKeywords += keywords.filter { !removedKeywords.contains($0) }

@@ -17,7 +17,7 @@ extension PhotoLibrary {
   /// Fetches the assets of a collection. Without sort descriptors, they are in the order of the collection.
   ///
   /// - Parameter options: further conditions. Their `collection` is replaced.
-  /// - Complexity: as of ``fetchAssets(with:)``.
+  /// - Complexity: the same as for ``fetchAssets(with:)``.
   public func fetchAssets(
     in collection: AssetCollection, with options: FetchOptions = FetchOptions()
   ) async throws -> FetchResult {

@@ -144,7 +144,7 @@ final class ChangeInbox: Sendable {
   /// - Throws: `CancellationError`, also if there is something to take.
   func next() async throws -> Event {
     while true {
-      // Taken before the look, so that what comes in between is seen.
+      // The arrival is read before `poll()`. Otherwise a change between the two would wake nothing.
       let arrival = state.withLock { $0.arrival }
       try Task.checkCancellation()
       if let event = poll() { return event }

@@ -21,7 +21,7 @@ public struct CollectionFetchResultChange: Sendable {
   public var changedIndexes: RangeSet<Int> { RangeSet(details.changedAfter) }
   /// The collections that left the list, in the order of ``before``.
   ///
-  /// - Complexity: O(k) for k collections, as of the next properties.
+  /// - Complexity: O(k) for k collections. The same holds for the next properties.
   public var removedObjects: [AssetCollection] { removedIndexes.collections(of: before) }
   /// The collections that came, in the order of ``after``.
   public var insertedObjects: [AssetCollection] { insertedIndexes.collections(of: after) }

@@ -90,7 +90,7 @@ public struct FetchResultChange: Sendable {
 
   /// The ids of the assets that left the list, in the order of ``before``.
   ///
-  /// - Complexity: O(k) for k assets, as of the next properties.
+  /// - Complexity: O(k) for k assets. The same holds for the next properties.
   public var removedIDs: [AssetID] { ids(details?.removedBefore, in: before) }
   /// The ids of the assets that left the library, and not only the list.
   public var deletedIDs: [AssetID] { ids(details?.deletedBefore, in: before) }
@@ -116,7 +116,7 @@ public struct FetchResultChange: Sendable {
   /// The assets that changed, parallel to ``changedIDs``; `nil` for each that was deleted since.
   ///
   /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
-  /// - Complexity: as of ``insertedObjects()``.
+  /// - Complexity: the same as for ``insertedObjects()``.
   public func changedObjects() async throws -> [Asset?] { try await objects(changedIDs) }
 
   /// The assets that left the list, parallel to ``removedIDs``, as they are now; `nil` for each that left the library.
