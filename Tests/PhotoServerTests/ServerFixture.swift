@@ -127,7 +127,8 @@ final class ServerFixture: Sendable {
   func observation(
     _ parameters: ObserveRequest = ObserveRequest(), holder: ClientLists.Holder = .init(process: getpid())
   ) throws -> ListObservation {
-    let plan = try catalog.read { try $0.plan(parameters.options ?? FetchOptions()) }
+    let options = parameters.options ?? FetchOptions()
+    let plan = try catalog.read { try parameters.since == nil ? $0.plan(options) : $0.planOfResumption(options) }
     return ListObservation(
       of: live, reads: reads, plan: plan, request: parameters, holder: holder
     ) { [library] in

@@ -23,6 +23,9 @@ struct CollectionRow: Hashable, Sendable {
   /// The query of a smart album that a person made.
   var query: SmartAlbumQuery?
 
+  /// A collection that was deleted. Its kind is not known.
+  static func deleted(_ id: CollectionID) -> CollectionRow { CollectionRow(id: id, kind: .unknown, title: "") }
+
   /// Whether it is a smart album whose list no field of a single asset decides: a person's, or one with a limit.
   var isListed: Bool { query != nil || smartAlbum?.definition.limit != nil }
 
@@ -91,7 +94,10 @@ struct CollectionList: Sendable {
       ]
       source.requirements.directoryID = collection.directoryID ?? 0
       dependsOn = [.path, .resources]
-    case .folder, .unknown: source.conditions = [SQLCondition(sql: "FALSE")]
+    case .folder: source.conditions = [SQLCondition(sql: "FALSE")]
+    case .unknown:
+      source.conditions = [SQLCondition(sql: "FALSE")]
+      queryKey = "unknown"
     }
   }
 

@@ -39,6 +39,12 @@ extension CatalogReader {
     return first
   }
 
+  /// The id in a value of `FetchOptions.collection`; nil if it has a title or a path.
+  static func collectionID(in text: String) -> CollectionID? {
+    let (kind, name) = split(text)
+    return kind == "id" ? CollectionID(name) : nil
+  }
+
   /// The most collections that an error names.
   static let maximumCandidates = 20
 

@@ -36,13 +36,29 @@ extension CatalogReader {
     try Self.plan(options, of: options.collection.map(resolveCollection))
   }
 
-  /// The plan of the same fetch in this snapshot. It differs only if a person's smart album has another query, or was
-  /// deleted.
+  /// The plan of the same fetch in this snapshot. It differs only if a person's smart album has another query or was
+  /// deleted, or if a deleted collection is back.
   package func current(_ plan: FetchPlan) throws -> FetchPlan {
     guard let followed = plan.followed else { return plan }
-    let album = try collectionRow(id: followed.id) ?? CollectionRow(id: followed.id, kind: .unknown, title: "")
-    return try Self.plan(followed.options, of: album)
+    return try Self.plan(followed.options, of: collectionRow(id: followed.id) ?? .deleted(followed.id))
   }
+
+  /// Resolves the options, also if the collection was deleted, for a client that continues to observe it.
+  ///
+  /// - Throws: ``FetchError``. A deleted collection has no title, so it can only be named by its id.
+  package func planOfResumption(_ options: FetchOptions) throws -> FetchPlan {
+    do {
+      return try plan(options)
+    } catch FetchError.noSuchCollection(let collection, let similar) {
+      guard let id = Self.collectionID(in: collection) else {
+        throw FetchError.noSuchCollection(collection: collection, similar: similar)
+      }
+      return try Self.plan(options, of: .deleted(id))
+    }
+  }
+
+  /// Whether there is such a collection in this snapshot.
+  package func hasCollection(_ id: CollectionID) throws -> Bool { try collectionRow(id: id) != nil }
 
   private static func plan(_ options: FetchOptions, of collection: CollectionRow?) throws -> FetchPlan {
     var source = FetchSource()
@@ -116,11 +132,15 @@ extension CatalogReader {
     if let textKey { key += ";text=\(textKey.utf8.count):\(textKey)" }
     // This is the other part with arbitrary content. It comes last, for the same reason.
     key += ";where=" + predicateKey
+    let isDeleted = collection?.kind == .unknown
     return FetchPlan(
-      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, fetchLimit: fetchLimit,
+      key: key, dependsOn: dependsOn.union(order.dependsOn), albumID: source.albumID, collectionID: collection?.id,
+      isOfDeletedCollection: isDeleted, fetchLimit: fetchLimit,
       predicate: options.predicate.map { _ in String(predicateKey.prefix(shownPredicateLength)) }, source: source,
       order: order,
-      followed: collection.flatMap { $0.query == nil ? nil : FetchPlan.Followed(id: $0.id, options: options) })
+      followed: collection.flatMap {
+        $0.query == nil && !isDeleted ? nil : FetchPlan.Followed(id: $0.id, options: options)
+      })
   }
 
   /// A plan may be kept for long, and a predicate may contain thousands of ids.

@@ -18,6 +18,12 @@ package struct FetchPlan: Sendable {
   /// The user's album whose members and order the list has. The list also changes when that album does.
   package let albumID: CollectionID?
 
+  /// The collection whose assets the list has; nil if the list has those of the library.
+  package let collectionID: CollectionID?
+
+  /// Whether the collection was deleted, so that the list is empty. It may come back if the deletion is undone.
+  package let isOfDeletedCollection: Bool
+
   package let fetchLimit: Int?
 
   /// The beginning of the predicate's canonical text, for a person.
@@ -27,7 +33,7 @@ package struct FetchPlan: Sendable {
   let source: FetchSource
   let order: FetchOrder
 
-  /// The smart album of a person whose query the fetch has.
+  /// The smart album of a person whose query the fetch has, or a deleted collection of any kind.
   let followed: Followed?
 
   struct Followed: Sendable {
@@ -35,8 +41,8 @@ package struct FetchPlan: Sendable {
     let options: FetchOptions
   }
 
-  /// Whether a commit can change the conditions of the list, because they are the query of a person's smart album. The
-  /// plan is then made anew (``CatalogReader/current(_:)``).
+  /// Whether a commit can change the conditions of the list, because they are the query of a person's smart album, or
+  /// the collection was deleted and may come back. The plan is then made anew (``CatalogReader/current(_:)``).
   package var followsQuery: Bool { followed != nil }
 
   /// About how much memory it takes, in bytes: the canonical text of the predicate, its SQL and its values. A predicate of

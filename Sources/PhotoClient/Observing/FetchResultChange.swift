@@ -26,8 +26,8 @@ public struct FetchResultChange: Sendable {
     case accessChanged
     /// The library was rebuilt or restored, or it is another one.
     case libraryReplaced
-    /// The album of the list was deleted while the observation was interrupted, and the list is empty. Or the album is
-    /// back. If an album is deleted while it is observed, its assets are removed, with details.
+    /// The album of the list was deleted, and the list is empty: see ``FetchResultChange/isCollectionDeleted``. Or an
+    /// album that was named by its title is back, with photos.
     case collectionDeleted
     /// The app skipped so many changes that they are no longer kept.
     case tooManySkipped
@@ -42,6 +42,7 @@ public struct FetchResultChange: Sendable {
         case .digestMismatch: .digestMismatch
         case .accessChanged: .accessChanged
         case .libraryReplaced: .libraryReplaced
+        case .collectionDeleted: .collectionDeleted
         case .notWanted, .unknown: .unknown
         }
     }
@@ -67,6 +68,12 @@ public struct FetchResultChange: Sendable {
 
   /// Whether the indexes below describe the change. Otherwise they are empty, and the list must be reloaded.
   public var hasIncrementalChanges: Bool { details != nil }
+
+  /// Whether the album of the list was deleted. The list is empty then, and it may have been empty before.
+  ///
+  /// If the deletion is undone, another change brings the photos back. A list of a whole library is never of a deleted
+  /// album.
+  public var isCollectionDeleted: Bool { reloadReason == .collectionDeleted && after.isEmpty }
 
   // MARK: - Indexes
 

@@ -50,9 +50,11 @@ extension PhotoLibrary {
   /// Changes of several lists by one commit come together, however late one of them arrives, and no later change has
   /// the same token. If commits follow each other fast, photod may merge some of them for one list and not for another.
   /// Then the change of the first list comes later, with the token of the last of them. A list that photod refuses at
-  /// the time, and the lists of a photod of an earlier version, are not waited for.
+  /// the time, and the lists of a photod of an earlier version, are not waited for. So only their changes may come later
+  /// with the same token, or an earlier one.
   ///
   /// If the album of a list is deleted, or the program loses its access, the list is empty until it is back.
+  /// ``FetchResultChange/isCollectionDeleted`` tells a deleted album from an empty one.
   ///
   /// - Parameters:
   ///   - results: the results as they were fetched, or as an earlier change left them. Each iteration begins with them.

@@ -58,6 +58,8 @@ struct ListChain: Sendable {
   private static let maximumTouched = 20_000
 
   private(set) var current: FetchResult
+  /// Whether the last change said that the collection of the list was deleted.
+  private(set) var isOfDeletedCollection = false
   private var skipped: [SkippedStep] = []
 
   init(_ result: FetchResult) { current = result }
@@ -67,6 +69,7 @@ struct ListChain: Sendable {
   ) -> ListStep {
     let before = current
     let after = before.following(with: ids, token: token)
+    isOfDeletedCollection = if case .reload(.collectionDeleted) = outcome { ids.isEmpty } else { false }
     if case .reload = outcome { skipped = [] }
     let step = ListStep(before: before, after: after, outcome: outcome, origin: origin, skipped: skipped)
     current = after

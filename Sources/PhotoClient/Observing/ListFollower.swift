@@ -66,15 +66,18 @@ struct ListFollower: Sendable {
           case .notAuthorized: .accessChanged
           default: nil
           }
+        var cause = error
         if let reason, reload != reason {
-          (replica, reload) = (FetchResultReplica(), reason)
-          if !chain.current.isEmpty {
-            chain.current.lineage.pages.invalidateAll()
-            let step = chain.advance(to: [], token: chain.current.token, .reload(reason), origin: nil)
-            do { try await inbox.put(.assets(step), isKnown: false) } catch { return }
+          do {
+            if let step = try await emptied(&chain, reason) { try await inbox.put(.assets(step), isKnown: false) }
+            (replica, reload) = (FetchResultReplica(), reason)
+          } catch let problem as PhotoLibraryError {
+            cause = problem
+          } catch {
+            return
           }
         }
-        do { try await pauses.wait(after: error) } catch { return }
+        do { try await pauses.wait(after: cause) } catch { return }
       } catch {
         return
       }
@@ -95,12 +98,22 @@ struct ListFollower: Sendable {
     return library.observe(request)
   }
 
+  /// Empties a list that photod refuses.
+  ///
+  /// - Returns: nil if it was empty, and its album was not deleted or the app knows that.
+  private func emptied(_ chain: inout ListChain, _ reason: FetchResultChange.ReloadReason) async throws -> ListStep? {
+    guard !chain.current.isEmpty || (reason == .collectionDeleted && !chain.isOfDeletedCollection) else { return nil }
+    // The error has no token. An album that was missing then is missing at a token that is read afterwards, too.
+    let token = reason == .collectionDeleted ? try await library.status().token : chain.current.token
+    chain.current.lineage.pages.invalidateAll()
+    return chain.advance(to: [], token: token, .reload(reason), origin: nil)
+  }
+
   /// - Returns: the change of the list, if there is one.
   private func take(
     _ observation: Observation, _ replica: inout FetchResultReplica, _ chain: inout ListChain,
     _ reload: inout FetchResultChange.ReloadReason?
   ) throws(FetchResultReplica.OutOfStep) -> ListStep? {
-    let isNew = replica.token == nil
     // The reason comes with the first page.
     if let reason = observation.reload { reload = .init(reason) }
     let step = try replica.apply(observation)
@@ -111,8 +124,9 @@ struct ListFollower: Sendable {
       let reason = reload ?? .unknown
       reload = nil
       pages.invalidateAll()
-      // An album that was deleted and has no photos now is as it was.
-      if isNew, reason == .collectionDeleted, replica.ids.isEmpty, chain.current.isEmpty { return nil }
+      // photod answers so to each new connection while the album is deleted. An album that is back without photos also
+      // leaves the list as it is.
+      if reason == .collectionDeleted, replica.ids.isEmpty, chain.isOfDeletedCollection { return nil }
       return chain.advance(to: replica.ids, token: observation.token, .reload(reason), origin: observation.origin)
     case .details(let details):
       reload = nil

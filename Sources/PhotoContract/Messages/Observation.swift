@@ -17,10 +17,13 @@ public struct Observation: Codable, Hashable, Sendable {
     case libraryReplaced
     /// The client asked not to get differences. The observation has no list either.
     case notWanted
+    /// The collection of the list was deleted. The list is empty, and may have been empty before.
+    case collectionDeleted
     case unknown
 
     public static let allCases: [Reload] = [
       .tooManyChanges, .tokenExpired, .digestMismatch, .accessChanged, .libraryReplaced, .notWanted,
+      .collectionDeleted,
     ]
   }
 

@@ -86,6 +86,13 @@ package struct ListObservation {
       return
     }
     self.resumption = nil
+    if plan.isOfDeletedCollection {
+      let list = try await takeCurrentList()
+      // The deletion may have been undone in the meantime.
+      if plan.isOfDeletedCollection {
+        return try await sendList(list, reload: .collectionDeleted, previousToken: since, send)
+      }
+    }
     switch try await base(resumption, since: since) {
     case .reload(let reason):
       try await sendList(try await takeCurrentList(), reload: reason, previousToken: since, send)
@@ -225,6 +232,10 @@ package struct ListObservation {
       isRedefined = false
       checkedSequence = list.sequence
       lastChangeCount = difference.changeCount
+      if difference.isOfDeletedCollection {
+        try await sendList(list, reload: .collectionDeleted, previousToken: sentToken, send)
+        return true
+      }
       guard let observation = difference.observation else {
         // The list may have been fetched anew, with the same ids. Then all observations hold the new one.
         sent = .list(list.list)
@@ -281,6 +292,7 @@ package struct ListObservation {
     to list: FetchedList, _ details: (CommitEffects) -> FetchResultChangeDetails?
   ) throws -> ListDifference {
     let effects = try live.commits.effects(after: checkedSequence, through: list.sequence)
+    if try isOfDeletedCollection(list, effects) { return .ofDeletedCollection }
     guard let details = details(effects) else { return .none }
     var observation = Observation(
       token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
@@ -298,6 +310,13 @@ package struct ListObservation {
       (observation, encoded) = whole
     }
     return ListDifference(observation: observation, encoded: encoded, changeCount: changeCount)
+  }
+
+  /// Whether these commits deleted the collection of the list. The catalog is read as it is now, which may be later than
+  /// the list. So the collection of an empty list may be deleted with the next commit only, and is then reported twice.
+  private func isOfDeletedCollection(_ list: FetchedList, _ effects: CommitEffects) throws -> Bool {
+    guard list.count == 0, let id = plan.collectionID, effects.collections.contains(id) else { return false }
+    return try !live.catalog.read { try $0.hasCollection(id) }
   }
 
   /// Sends all ids, in pages.

@@ -11,8 +11,11 @@ package struct ListDifference: Sendable {
   var encoded: VarlinkEncoded?
   /// The number of assets that came, went or changed.
   var changeCount = 0
+  /// Whether the collection of the list was deleted. Then the observers get the empty list, even if it was empty before.
+  var isOfDeletedCollection = false
 
   package static let none = ListDifference()
+  static let ofDeletedCollection = ListDifference(isOfDeletedCollection: true)
 }
 
 /// The differences of lists with many observers. The first observer that needs a difference computes and encodes it,

@@ -78,7 +78,8 @@ extension LibraryService {
     }
     let plan = try await reads.read(library.catalog) { [held = live.lists.held] reader in
       if let ids = parameters.sinceIDs, Set(ids).count != ids.count { throw VarlinkError.invalidParameter("sinceIDs") }
-      let plan = try reader.plan(parameters.options ?? FetchOptions())
+      let options = parameters.options ?? FetchOptions()
+      let plan = try parameters.since == nil ? reader.plan(options) : reader.planOfResumption(options)
       held.hold(plan, by: holder)
       return plan
     }

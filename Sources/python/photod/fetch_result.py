@@ -17,7 +17,8 @@ class FetchResultChange:
 
     before, after: the ids of the list before and after it. Do not change them.
     details: the difference between both; None if the list was read as a whole, at the start or because of `reload`.
-    reload: the reason for reading the whole list; None at the start.
+    reload: the reason for reading the whole list; None at the start. With `collectionDeleted`, the collection was deleted,
+        and the list is empty.
     origin: such as watcher, rescan or client:NAME; None if the difference has several.
     inserted_assets, changed_assets: whole assets, if they were asked for, and photod sent them.
     """

@@ -178,8 +178,19 @@ import Testing
       let albumID = made[try #require(album)]
       var inAlbum = try await library.fetchAssets(with: FetchOptions(collection: "id:\(albumID)"))
       var ofAlbum = library.changes(for: [inAlbum]).makeAsyncIterator()
+      let fetched = inAlbum
       try await library.performChanges { $0.deleteCollection(albumID) }
-      while !inAlbum.isEmpty { inAlbum = try #require(await ofAlbum.next()?.details(for: inAlbum)?.after) }
+      let deleted = try #require(await ofAlbum.next()?.details(for: inAlbum))
+      #expect(deleted.isCollectionDeleted && deleted.after.isEmpty)
+      inAlbum = deleted.after
+      // An observer that comes later finds the deletion, too.
+      var late = library.changes(for: [fetched]).makeAsyncIterator()
+      let found = try #require(await late.next()?.details(for: fetched))
+      #expect(found.isCollectionDeleted && found.after.isEmpty)
+      try await library.undoChange(try #require(try await library.undoableChanges().first).id)
+      let back = try #require(await ofAlbum.next()?.details(for: inAlbum))
+      #expect(!back.isCollectionDeleted && back.insertedIDs == ids)
+      #expect(try await late.next()?.details(for: found.after)?.after.ids == ids)
 
       var (result, edited) = (photos, false)
       let (first, second) = (try #require(try await photos[0]), try #require(try await photos[1]))

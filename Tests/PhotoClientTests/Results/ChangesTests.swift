@@ -506,7 +506,13 @@ import Varlink
         ? VarlinkError(
           "org.photod.library.NotAuthorized", AuthorizationError(status: "denied", message: "No access. Ask for it."))
         : VarlinkError(
-          "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "id:42", similar: []))
+          "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "album:A", similar: []))
+    }
+    answers["Status"] = { call in
+      try await call.reply(
+        StatusReply(
+          status: LibraryStatus(
+            state: .live, library: "l", token: "l.1.4", version: "1", assetCount: 2, roots: [])))
     }
     try await ScriptedDaemon.with(answers) { daemon in
       let result = try await daemon.library().fetchAssets()
@@ -514,11 +520,46 @@ import Varlink
         .makeAsyncIterator()
       let details = try #require(await changes.next()?.details(for: result))
       #expect(details.after.isEmpty && details.reloadReason == (isDenied ? .accessChanged : .collectionDeleted))
+      #expect(details.isCollectionDeleted == !isDenied)
+      // Another list may have had a change to the commit that deleted the album.
+      #expect(details.after.token == (isDenied ? "l.1.1" : "l.1.4"))
       isBack.withLock { $0 = true }
       let back = try #require(await changes.next()?.details(for: details.after))
-      #expect(back.reloadReason == details.reloadReason)
+      #expect(back.reloadReason == details.reloadReason && !back.isCollectionDeleted)
       #expect(try await back.after.ids == [2])
       #expect(problems.withLock { !$0.isEmpty })
+    }
+  }
+
+  /// photod says on each connection that the album is deleted. The app gets one change.
+  @Test(arguments: [[1, 2], []] as [[AssetID]]) func theListOfADeletedAlbumSaysSoOnce(ids: [AssetID]) async throws {
+    let calls = Mutex(0)
+    var answers = ScriptedList(ids).answers
+    answers["Observe"] = { call in
+      let number = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      try await call.replyContinuing(Self.list([], "l.1.\(number + 1)", reload: .collectionDeleted))
+      if number < 3 {
+        throw VarlinkError("org.photod.library.LibraryUnavailable", MessageError(message: "photod is stopping."))
+      }
+      // The deletion is undone.
+      try await call.replyContinuing(
+        ObserveReply(
+          observation: Observation(
+            token: "l.1.5", previousToken: "l.1.4", count: 1, digest: ListDigest(of: [7]).description,
+            details: FetchResultChangeDetails(
+              countBefore: 0, countAfter: 1, insertedAfter: [IndexRange(start: 0, count: 1)], insertedIDs: [7]))))
+      try await Self.forever()
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let details = try #require(await changes.next()?.details(for: result))
+      #expect(details.isCollectionDeleted && details.after.isEmpty && details.after.token == "l.1.2")
+      let back = try #require(await changes.next()?.details(for: details.after))
+      #expect(!back.isCollectionDeleted && back.insertedIDs == [7] && back.after.token == "l.1.5")
     }
   }
 

@@ -90,10 +90,56 @@ import Testing
     try expect("rating == 5")
     #expect(list.count == 2)
     try edit([.deleteCollection(album)])
-    try await advance()
-    #expect(list == [])
+    sent = []
+    try await observation.advance { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.reload) == [.collectionDeleted] && sent.first?.ids == [])
+    var others: [Observation] = []
+    try await other.advance { observation, _ in others.append(observation) }
+    #expect(others == sent)
+    list = []
     try edit([.editAssets([ids[7]], rated)])
     try await advance()
+    #expect(sent.isEmpty)
+  }
+
+  /// A client can tell a deleted album from an empty one.
+  @Test(arguments: [0, 2], [false, true]) func theListOfADeletedAlbumIsEmptyAndSaysSo(count: Int, isKnown: Bool)
+    async throws
+  {
+    let fixture = try ServerFixture()
+    let ids = try fixture.insert(3)
+    var album: CollectionID = 0
+    try fixture.commit { writer in
+      album =
+        try writer.perform([.createAlbum(title: "A", assets: Array(ids.prefix(count)), parent: nil)]).first ?? album
+    }
+    let options = FetchOptions(collection: "id:\(album)")
+    var observation = try fixture.observation(ObserveRequest(options: options))
+    var sent: [Observation] = []
+    try await observation.begin { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.count) == [count])
+    let before = try #require(sent.first)
+    try fixture.commit(isKnown: isKnown) { _ = try $0.perform([.deleteCollection(album)]) }
+    let token = try fixture.token()
+    sent = []
+    try await observation.advance { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.reload) == [.collectionDeleted] && sent.map(\.token) == [token])
+    #expect(sent.first?.ids == [] && sent.first?.complete == true && sent.first?.previousToken == before.token)
+
+    // A client that was away, also if it was there before.
+    for (token, list) in [(before.token, Array(ids.prefix(count))), (token, [])] {
+      let back = try await begun(fixture, ObserveRequest(options: options, since: token, sinceIDs: list))
+      #expect(back.map(\.reload) == [.collectionDeleted] && back.first?.ids == [])
+    }
+    // A client that has not had the list made a mistake.
+    #expect(throws: (any Error).self) { try fixture.observation(ObserveRequest(options: options)) }
+    let titled = ObserveRequest(options: FetchOptions(collection: "album:A"), since: before.token)
+    #expect(throws: (any Error).self) { try fixture.observation(titled) }
+
+    // Other commits are not reported again.
+    try fixture.insert()
+    sent = []
+    try await observation.advance { observation, _ in sent.append(observation) }
     #expect(sent.isEmpty)
   }
 
