@@ -67,7 +67,9 @@ struct PhotoLibraryErrorTests {
   @Test func theRemedyForAnUnreachableDaemonFitsTheSocket() async throws {
     let standard = PhotoLibrary.standardSocketPath
     let dead = PhotoLibraryError(.connectionRefused(path: standard))
-    #expect(dead.remedy == "Run `systemctl --user start photod.socket`, or run `photod` in another terminal.")
+    #expect(
+      dead.remedy == "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
+        + " For the photod of `make run`, set the PHOTOD_SOCKET that it prints.")
     for error in [
       PhotoLibraryError(.connectionRefused(path: "/tmp/s")), PhotoLibraryError(.noSuchSocket(path: "/tmp/s")),
     ] {

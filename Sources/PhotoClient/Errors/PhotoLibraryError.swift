@@ -155,7 +155,8 @@ extension PhotoLibraryError: CustomStringConvertible {
       "Check the path of the socket. The standard one is \(PhotoLibrary.standardSocketPath)\(path == PhotoLibrary.standardSocketPath ? "" : ", and PHOTOD_SOCKET may name another")."
     case .unreachable(let path, _) where path != PhotoLibrary.standardSocketPath:
       "Start the photod that serves this socket, or choose another socket. PHOTOD_SOCKET may name it."
-    case .unreachable: "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
+    case .unreachable:
+      "Run `systemctl --user start photod.socket`, or run `photod` in another terminal. For the photod of `make run`, set the PHOTOD_SOCKET that it prints."
     case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
     case .connectionClosed:
       "It was stopped, it died, or a limit was reached, such as 1,024 connections of one program. Its log has the reason: `journalctl --user -u photod`, or the output of photod if systemd did not start it."

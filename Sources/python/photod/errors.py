@@ -209,7 +209,10 @@ class InternalError(PhotodError):
 class Unreachable(PhotodError):
     """No photod answers at the socket."""
 
-    default_remedy = "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
+    default_remedy = (
+        "Run `systemctl --user start photod.socket`, or run `photod` in another terminal."
+        " For the photod of `make run`, set the PHOTOD_SOCKET that it prints."
+    )
 
 
 class PermissionDenied(PhotodError):
