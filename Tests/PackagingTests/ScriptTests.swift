@@ -28,7 +28,7 @@ import Testing
     return Run(status: process.terminationStatus, output: try String(contentsOfFile: file, encoding: .utf8))
   }
 
-  @Test(.timeLimit(.minutes(5))) func makeRunEndsTheEarlierOneWithAMessage() throws {
+  @Test(.timeLimit(.minutes(10))) func makeRunEndsTheEarlierOneWithAMessage() throws {
     let folder = try TemporaryFolder("run")
     let scripts = Project.directory + "/Scripts"
     var environment = ProcessInfo.processInfo.environment

@@ -8,7 +8,7 @@ import Varlink
 @testable import PhotoContract
 
 /// Reading resources, over a scripted service.
-@Suite(.timeLimit(.minutes(5))) struct AssetResourceTests {
+@Suite(.timeLimit(.minutes(10))) struct AssetResourceTests {
   private static let date = PhotoDate(microseconds: 0)
 
   /// An asset with a RAW beside its photo.

@@ -8,7 +8,7 @@ import Varlink
 @testable import PhotoContract
 
 /// Requests with handlers, over a scripted service that answers each request as the test says.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ImageHandlerTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ImageHandlerTests {
   /// The service: it answers a request at once, or never.
   private final class Service: Sendable {
     private struct State {

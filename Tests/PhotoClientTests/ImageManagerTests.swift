@@ -8,7 +8,7 @@ import Varlink
 @testable import PhotoContract
 
 /// ImageManager over a scripted service.
-@Suite(.timeLimit(.minutes(5))) struct ImageManagerTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageManagerTests {
   /// The part of the service: sessions with requests that the test answers.
   private final class Sessions: Sendable {
     struct State {

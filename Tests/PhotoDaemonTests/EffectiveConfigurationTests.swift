@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoDaemon
 
 /// The output of `photod --check-config`.
-@Suite(.timeLimit(.minutes(5))) struct EffectiveConfigurationTests {
+@Suite(.timeLimit(.minutes(10))) struct EffectiveConfigurationTests {
   @Test func defaultsAreNamedAndNothingIsMade() throws {
     let scratch = try Scratch()
     try scratch.directory("Pictures")

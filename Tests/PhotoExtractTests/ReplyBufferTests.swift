@@ -5,7 +5,7 @@ import TestTools
 import Testing
 
 /// The replies that a reader keeps while it works on further files.
-@Suite(.timeLimit(.minutes(5))) struct ReplyBufferTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplyBufferTests {
   /// photod blames the first file without a reply. So the replies before it must arrive while it is read.
   @Test func replyIsSentWhileTheNextFileTakesLong() async throws {
     let photod = try Listener()

@@ -140,7 +140,7 @@ import WatchRecords
   }
 
   /// Each look takes longer than the first process may be silent.
-  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"), .timeLimit(.minutes(5)))
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"), .timeLimit(.minutes(10)))
   func aShareWithSlowCallsIsScannedAfterFewReplacements() async throws {
     for index in 0..<4 { disk.write("\(index).jpg") }
     let session = try await WatchSession(
@@ -163,7 +163,7 @@ import WatchRecords
   }
 
   /// The first process never answers. The second one waits in a slow call, which is shorter than its limit.
-  @Test(.enabled(if: hasPython, "/usr/bin/python3 is not installed"), .timeLimit(.minutes(5)))
+  @Test(.enabled(if: hasPython, "/usr/bin/python3 is not installed"), .timeLimit(.minutes(10)))
   func noSyncWaitsForAShareThatIsLateAndItsProcessContinues() async throws {
     let (begun, mayGoOn) = (disk.outside + "/begun", disk.outside + "/go-on")
     let body = """

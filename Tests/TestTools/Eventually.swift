@@ -3,6 +3,8 @@
 /// This is the only way in which a test polls. A test that can wait for an event does so: for the reply of `Synchronize`,
 /// for a status that it observes, or for a hook.
 ///
+/// The usual limit is long. It only matters to a test that fails, and under load a test waits minutes for its turn.
+///
 /// - Parameters:
 ///   - what: a text for the error: the condition, and the state that was found instead. It is read when the time is
 ///     over.
@@ -10,7 +12,7 @@
 ///     error is thrown.
 /// - Throws: ``ConditionNotMet`` after the time is over, or an error of `holds`.
 package func eventually(
-  _ what: @autoclosure () -> String, within limit: Duration = .seconds(60),
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(300),
   every pause: Duration = .milliseconds(10), isNotYet: (any Error) -> Bool = { _ in false },
   file: StaticString = #fileID, line: UInt = #line, _ holds: () async throws -> Bool
 ) async throws {
@@ -30,7 +32,7 @@ package func eventually(
 
 /// The same for a condition of the main actor, which a closure for another executor can't read.
 @MainActor package func eventuallyOnMainActor(
-  _ what: @autoclosure () -> String, within limit: Duration = .seconds(60), file: StaticString = #fileID,
+  _ what: @autoclosure () -> String, within limit: Duration = .seconds(300), file: StaticString = #fileID,
   line: UInt = #line, _ holds: () -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + limit

@@ -4,7 +4,7 @@ import TestTools
 import Testing
 
 /// Files that are no regular files, with the names of photos. Opening one may wait for ever, or act on a device.
-@Suite(.timeLimit(.minutes(5))) struct SpecialFileTests {
+@Suite(.timeLimit(.minutes(10))) struct SpecialFileTests {
   @Test func noPipeSocketDeviceOrFolderIsAPhoto() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("first.jpg")

@@ -3,7 +3,7 @@ import TestTools
 import Testing
 
 /// What the tests rely on when they start programs.
-@Suite(.timeLimit(.minutes(5))) struct TestProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct TestProcessTests {
   private static func shell(_ script: String, _ output: Pipe) -> TestProcess {
     let process = TestProcess()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")

@@ -129,7 +129,7 @@ import Testing
   }
 
   /// A journal of an older photod may have them. Everything works with them, without a recursion per level.
-  @Test(.timeLimit(.minutes(5))) func deeperFoldersOfAJournalStay() throws {
+  @Test(.timeLimit(.minutes(10))) func deeperFoldersOfAJournalStay() throws {
     let first = try catalog.perform(.createFolder(title: "0", parent: nil))[0]
     try catalog.perform(.createAlbum(title: "in the first", assets: [], parent: first))
     let depth = 2_000

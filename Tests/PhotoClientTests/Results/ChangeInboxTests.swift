@@ -5,7 +5,7 @@ import Testing
 @testable import PhotoClient
 
 /// How the changes of several lists are grouped, without a photod.
-@Suite(.timeLimit(.minutes(5))) struct ChangeInboxTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangeInboxTests {
   private let inbox: ChangeInbox
   private var chains: [ListChain]
 

@@ -10,7 +10,7 @@ import Varlink
 @testable import PhotoClient
 
 /// The changes of observed results, from a scripted photod.
-@Suite(.timeLimit(.minutes(5))) struct ChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangesTests {
   @Test func aChangeLeadsFromTheResultToTheNextOne() async throws {
     let list = ScriptedList([1, 2, 3, 4, 5])
     try await ScriptedDaemon.with(list.answers) { daemon in

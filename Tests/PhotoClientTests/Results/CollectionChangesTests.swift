@@ -8,7 +8,7 @@ import Varlink
 
 @testable import PhotoClient
 
-@Suite(.timeLimit(.minutes(5))) struct CollectionChangesTests {
+@Suite(.timeLimit(.minutes(10))) struct CollectionChangesTests {
   private static func albums(_ titles: [Int: String]) -> [AssetCollection] {
     titles.sorted { $0.value < $1.value }.map { id, title in
       AssetCollection(id: CollectionID(rawValue: Int64(id)), kind: .album, title: title, count: id)

@@ -7,7 +7,7 @@ import Varlink
 
 @testable import PhotoClient
 
-@Suite(.timeLimit(.minutes(5))) struct CollectionFetchTests {
+@Suite(.timeLimit(.minutes(10))) struct CollectionFetchTests {
   private static let collections = [
     AssetCollection(id: 1, kind: .smartAlbum, subtype: "favorites", title: "Favorites", count: 1),
     AssetCollection(id: 2, kind: .smartAlbum, subtype: "recents", title: "Recents", count: 9),

@@ -7,7 +7,7 @@ import Varlink
 
 @testable import PhotoClient
 
-@Suite(.timeLimit(.minutes(5))) struct FetchResultTests {
+@Suite(.timeLimit(.minutes(10))) struct FetchResultTests {
   private static let long = Array(AssetID(1)...1_000)
 
   @Test func theFirstPageIsThereWhileTheOtherIDsArrive() async throws {

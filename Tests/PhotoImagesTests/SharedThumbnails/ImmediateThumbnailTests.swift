@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoImages
 
 /// Thumbnails of other programs as immediate pictures.
-@Suite(.timeLimit(.minutes(5))) struct ImmediateThumbnailTests {
+@Suite(.timeLimit(.minutes(10))) struct ImmediateThumbnailTests {
   private func fixture() throws -> EngineFixture {
     let fixture = try EngineFixture(isSharing: false)
     fixture.assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))

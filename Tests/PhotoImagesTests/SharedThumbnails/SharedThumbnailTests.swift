@@ -7,7 +7,7 @@ import WatchRecords
 @testable import PhotoImages
 
 /// The thumbnails that photod writes for other programs.
-@Suite(.timeLimit(.minutes(5))) struct SharedThumbnailTests {
+@Suite(.timeLimit(.minutes(10))) struct SharedThumbnailTests {
   static let three = ["normal", "large", "x-large"]
 
   @Test func aPictureIsWrittenInItsSizeAndTheSmallerOnes() async throws {

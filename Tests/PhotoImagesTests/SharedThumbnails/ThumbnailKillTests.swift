@@ -6,7 +6,7 @@ import Testing
 @testable import PhotoImages
 
 /// photod is killed at each step of its work with shared thumbnails, and started again.
-@Suite(.timeLimit(.minutes(5))) struct ThumbnailKillTests {
+@Suite(.timeLimit(.minutes(10))) struct ThumbnailKillTests {
   /// The change of the photo 1 before the next start.
   enum Fate: String, CaseIterable {
     case deleted, hidden, moved, movedAgain, movedBack, edited

@@ -7,7 +7,7 @@ import WatchRecords
 @testable import PhotoImages
 
 /// Every thumbnail of a hidden or deleted photo is removed, and nothing that belongs to another program.
-@Suite(.timeLimit(.minutes(5))) struct ThumbnailRemovalTests {
+@Suite(.timeLimit(.minutes(10))) struct ThumbnailRemovalTests {
   private static let three = SharedThumbnailTests.three
   private static let small = ImageFrame(width: 1, height: 1)
 

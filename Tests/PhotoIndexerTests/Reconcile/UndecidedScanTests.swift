@@ -163,7 +163,7 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(after == before)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   func rescanThatWasNotDecidedWhenPhotodWatchEndedIsMadeAgain(isConfirmed: Bool) async throws {
     let shares = try await TwoShares()
     let a = (name: "a.jpg", stat: shares.disk.write("/p/x/a.jpg"))

@@ -10,7 +10,7 @@ import WatchRecords
 @Suite struct BreakdownTests {
   private struct DiskFull: Error {}
 
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func aRescanFailsAtOnce(isConfirmed: Bool) async throws {
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true]) func aRescanFailsAtOnce(isConfirmed: Bool) async throws {
     let fixture = try LibraryFixture()
     try await fixture.begin()
     await fixture.library.breakDown(DiskFull())
@@ -28,7 +28,7 @@ import WatchRecords
 
   /// The remedy is that of the error, and all messages about it end alike.
   @Test(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(10)),
     arguments: [
       (failure(ENOSPC), "/c/log can't be written: No space left on device. Make room on its disk."),
       (failure(EDQUOT), "/c/log can't be written: Disk quota exceeded. Make room on its disk."),

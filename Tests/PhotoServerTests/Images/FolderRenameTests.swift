@@ -11,7 +11,7 @@ import Varlink
 @testable import PhotoServer
 
 /// The pictures of a folder when the folder is renamed. The work is counted, because times depend on the machine.
-@Suite(.timeLimit(.minutes(5))) struct FolderRenameTests {
+@Suite(.timeLimit(.minutes(10))) struct FolderRenameTests {
   /// How many photos of each folder have a picture.
   private static let pictureCount = 5
 

@@ -9,7 +9,7 @@ import Varlink
 @testable import PhotoServer
 
 /// Sessions over a real socket, with a maker that a test controls.
-@Suite(.timeLimit(.minutes(5))) struct ImageSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageSessionTests {
   @Test func eachRequestGetsOneFinalResultOfTheAssetsRevision() async throws {
     let fixture = try ImageFixture()
     let ids = try ["a.jpg", "b.jpg", "c.jpg"].map { try fixture.add($0) }

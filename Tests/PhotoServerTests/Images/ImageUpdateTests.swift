@@ -10,7 +10,7 @@ import Varlink
 @testable import PhotoServer
 
 /// The kept pictures follow the library.
-@Suite(.timeLimit(.minutes(5))) struct ImageUpdateTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageUpdateTests {
   private func keptFiles(_ fixture: ImageFixture) throws -> [String] {
     let names = FileManager.default.enumerator(atPath: fixture.store)?.compactMap { $0 as? String } ?? []
     return names.filter { $0.hasSuffix(".jpg") }.sorted()

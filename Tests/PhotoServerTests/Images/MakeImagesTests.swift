@@ -9,7 +9,7 @@ import Varlink
 @testable import PhotoServer
 
 /// MakeImages: pictures over one connection.
-@Suite(.timeLimit(.minutes(5))) struct MakeImagesTests {
+@Suite(.timeLimit(.minutes(10))) struct MakeImagesTests {
   private func make(_ socket: String, _ requests: [ImageRequest], wantsData: Bool? = nil) async throws -> [ImageResult]
   {
     let client = try await VarlinkClient.connect(path: socket)

@@ -12,7 +12,7 @@ import WatchRecords
 @testable import PhotoServer
 
 /// ReadResource, and how files are opened.
-@Suite(.timeLimit(.minutes(5))) struct ReadResourceTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadResourceTests {
   private let method = "org.photod.images.ReadResource"
 
   private func content(_ byteCount: Int) -> String { String(repeating: "0123456789abcdef", count: byteCount / 16) }

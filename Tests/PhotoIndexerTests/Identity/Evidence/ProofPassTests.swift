@@ -430,7 +430,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(made.count == 1 && made[0].isHashPutOff && made[0].marks?.sample != nil && made[0].marks?.hash == nil)
   }
 
-  @Test(.timeLimit(.minutes(5))) func otherTimedWorkContinuesWhileALargeFileIsHashed() async throws {
+  @Test(.timeLimit(.minutes(10))) func otherTimedWorkContinuesWhileALargeFileIsHashed() async throws {
     let idle = try await IdleLibrary(clock: SystemClock())
     let gate = Gate()
     idle.disk.setReading { gate.wait() }
