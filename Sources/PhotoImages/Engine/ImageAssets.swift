@@ -98,9 +98,10 @@ package struct ImageFile: Hashable, Sendable {
 
   /// Whether a file with this status is the one that the catalog knows. The indexer judges by the same rule (rule 2 of
   /// `FileRow`): size and modification time are equal, to the nanosecond and on all file systems. The inode does not
-  /// count, because FAT gives out new ones at a mount. The change time does not either, because a rename changes it.
+  /// count, because FAT gives out new ones at a mount. The change time does not either, because a rename changes it. A
+  /// time before 1677 or after 2262 is the nearest in this range, as in the catalog.
   package func matches(_ status: stat) -> Bool {
-    let time = FileTime(nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    let time = FileTime(nanoseconds: WallTime(status.st_mtim).nanoseconds)
     return byteCount == Int64(status.st_size) && (modified.map { $0 == time } ?? true)
   }
 

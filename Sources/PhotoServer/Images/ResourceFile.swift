@@ -16,15 +16,14 @@ final class ResourceFile: Sendable {
   /// The values of stat(2) that differ after each change of the content.
   private struct Stamp: Equatable {
     let byteCount: Int64
-    let modified: Int64
-    let changed: Int64
+    let modified: WallTime
+    let changed: WallTime
 
     init?(_ descriptor: Int32) {
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { return nil }
       byteCount = Int64(status.st_size)
-      modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-      changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+      (modified, changed) = (WallTime(status.st_mtim), WallTime(status.st_ctim))
     }
   }
 

@@ -125,8 +125,8 @@ final class ImageFixture: Sendable {
 
   /// Writes a file, and commits an asset of it.
   @discardableResult
-  func add(_ name: String, _ content: String = "photo") throws -> AssetID {
-    let row = try write(name, content, id: 0)
+  func add(_ name: String, _ content: String = "photo", modified: timespec? = nil) throws -> AssetID {
+    let row = try write(name, content, modified: modified, id: 0)
     var id: AssetID = 0
     try server.commit { id = try $0.insertAsset(Self.content, file: row, addedDate: .init(microseconds: 1)) }
     return id
@@ -171,12 +171,14 @@ final class ImageFixture: Sendable {
     }
   }
 
-  private func write(_ name: String, _ content: String, id: AssetID) throws -> FileRow {
+  private func write(
+    _ name: String, _ content: String, modified: timespec? = nil, id: AssetID
+  ) throws -> FileRow {
     try Data(content.utf8).write(to: URL(fileURLWithPath: path(name)))
+    if let modified { try #require(utimensat(AT_FDCWD, path(name), [modified, modified], 0) == 0) }
     var status = stat()
     try #require(stat(path(name), &status) == 0)
-    let time = WallTime(
-      nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    let time = WallTime(status.st_mtim)
     return FileRow(
       assetID: id, directoryID: server.directoryID, name: Array(name.utf8), byteCount: Int64(status.st_size),
       modificationTime: time, changeTime: time, inode: UInt64(status.st_ino), birthTime: 1, readTime: time)

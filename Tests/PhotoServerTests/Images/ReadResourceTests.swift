@@ -152,6 +152,27 @@ import WatchRecords
     #expect(!fixture.assets.isUnchanged(file, descriptor))
   }
 
+  /// The catalog has the nearest time that fits in its range. Some file systems keep only times of a smaller range.
+  @Test(arguments: [10_000_000_000, -10_000_000_000])
+  func aFileWithATimeBeyondTheRangeIsRead(seconds: Int) async throws {
+    let time = timespec(tv_sec: seconds, tv_nsec: 0)
+    let clamped = FileTime(nanoseconds: seconds < 0 ? .min : .max)
+    var file = ImageFile(index: 0, path: [], contentType: "", byteCount: 0, modified: clamped, kind: .photo)
+    var status = stat()
+    status.st_mtim = time
+    #expect(file.matches(status))
+    file.modified = FileTime(nanoseconds: 0)
+    #expect(!file.matches(status))
+    let fixture = try ImageFixture()
+    let id = try fixture.add("a.jpg", "photo", modified: time)
+    try await fixture.serving { socket in
+      let client = try await VarlinkClient.connect(path: socket)
+      let page = try await client.call(
+        method, ReadResourceRequest(assetID: id, resource: 0), returning: ReadResourceReply.self)
+      #expect(Data(base64Encoded: page.data) == Data("photo".utf8))
+    }
+  }
+
   @Test func neitherALinkNorAPipeIsOpened() throws {
     let fixture = try ImageFixture()
     let id = try fixture.add("a.jpg")
