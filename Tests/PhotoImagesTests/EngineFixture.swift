@@ -55,17 +55,19 @@ final class EngineFixture: Sendable {
   var thumbnails: String { folder.path + "/thumbnails" }
 
   /// - Parameters:
+  ///   - library: the UUID of the library.
   ///   - isSharing: whether pictures are written as thumbnails for other programs. Nil means that such thumbnails are
   ///     not read either.
   ///   - onThumbnailChange: is called after each change of a shared thumbnail or of its record.
   init(
-    workers: Int = 1, maximumBytes: Int64 = 1 << 30, isSharing: Bool? = nil, assets: FakeAssets = FakeAssets(),
-    in folder: TemporaryFolder? = nil, onThumbnailChange: @escaping @Sendable () -> Void = {}
+    library: String = "library", workers: Int = 1, maximumBytes: Int64 = 1 << 30, isSharing: Bool? = nil,
+    assets: FakeAssets = FakeAssets(), in folder: TemporaryFolder? = nil,
+    onThumbnailChange: @escaping @Sendable () -> Void = {}
   ) throws {
     self.assets = assets
     self.folder = try folder ?? TemporaryFolder("images")
     var configuration = ImageConfiguration(
-      cacheDirectory: self.folder.path + "/pictures", maximumBytes: maximumBytes, workers: workers,
+      cacheDirectory: self.folder.path + "/pictures", library: library, maximumBytes: maximumBytes, workers: workers,
       logger: Logger(label: "test") { [log] _ in log })
     configuration.clock = clock.clock
     configuration.sharedThumbnails = isSharing.map { [folder = self.folder] in

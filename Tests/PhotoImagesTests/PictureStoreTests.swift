@@ -38,13 +38,14 @@ struct PictureStoreTests {
   @Test func folderThatCannotBeMadeIsNamedWithItsReason() throws {
     // No folder can be made in /sys: not permitted, or read-only.
     let store = PictureStore(
-      directory: "/sys/photod-test/pictures", maximumBytes: 1_000, clock: .monotonic(), logger: Logger(label: "test")
+      directory: "/sys/photod-test/pictures", library: 7, maximumBytes: 1_000, clock: .monotonic(),
+      logger: Logger(label: "test")
     ) { _ in false }
     let png: [UInt8] =
       [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0, count: 8) + [0, 0, 0, 1, 0, 0, 0, 1]
     let header = try #require(PictureHeader(png[...]))
     let error = #expect(throws: PictureStore.WriteError.self) {
-      try store.put(PictureKey(assetID: 1, revision: 1, variant: 0), png, header)
+      try store.put(PictureKey(library: 7, assetID: 1, revision: 1, variant: 0), png, header)
     }
     #expect(error?.errorNumber != ENOENT && error?.isFull == false)
   }
@@ -102,12 +103,12 @@ struct PictureStoreTests {
     in folder: TemporaryFolder, isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
   ) throws -> PictureStore {
     let store = PictureStore(
-      directory: folder.path + "/pictures", maximumBytes: 10_000, clock: ManualClock().clock,
+      directory: folder.path + "/pictures", library: 7, maximumBytes: 10_000, clock: ManualClock().clock,
       logger: Logger(label: "test"), isHeld: isHeld)
     let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 1000)
     let header = try #require(PictureHeader(bytes[...]))
     for id in Int64(1)...10 {
-      let found = try store.put(PictureKey(assetID: id, revision: 1, variant: 0), bytes, header)
+      let found = try store.put(PictureKey(library: 7, assetID: id, revision: 1, variant: 0), bytes, header)
       store.unpin(found.key, wasSent: false)
     }
     return store
@@ -312,6 +313,51 @@ struct PictureStoreTests {
     #expect(kept == [1, 4] && next.engine.statistics().bytes == 2000)
   }
 
+  /// Two photods with different catalogs run at the same time. The ids of their assets are the same.
+  @Test func anotherLibraryKeepsItsPictures() async throws {
+    let folder = try TemporaryFolder("images")
+    let first = try EngineFixture(in: folder)
+    first.assets.add(1...4)
+    let session = try first.session()
+    var paths: [String] = []
+    for id in Int64(1)...4 { paths.append(try #require(try await first.picture(id, in: session, as: id).path)) }
+    let temporary = folder.path + "/pictures/temporary/\(first.engine.store.token)-9"
+    write(Data(count: 9), to: temporary)
+    var status = stat()
+    #expect(stat(paths[0], &status) == 0)
+    #expect(utimensat(AT_FDCWD, temporary, [status.st_mtim, status.st_mtim], 0) == 0)
+    let other = try EngineFixture(library: "other", in: folder)
+    other.assets.add(1...2)
+    try await other.waitUntilIdle()
+    #expect(paths.allSatisfy(isReadable) && isReadable(temporary))
+    #expect(other.engine.statistics().bytes == 4000, "the pictures of all libraries count")
+    // A picture of the same asset and revision may show another photo.
+    let own = try #require(try await other.picture(1, in: try other.session(), as: 1).path)
+    #expect(other.maker.rendered.count == 1 && !paths.contains(own))
+    other.assets.change(1) { $0.revision = "r2" }
+    other.assets.remove(2)
+    other.engine.assetsChanged([1])
+    other.engine.assetsWereRemoved([2])
+    other.clock.advance(61)
+    other.engine.store.tidy()
+    try await other.waitUntilIdle()
+    #expect(!isReadable(own) && paths.allSatisfy(isReadable))
+    try other.engine.clear()
+    #expect(paths.allSatisfy(isReadable), "they may have been sent in the last minute")
+    // The pictures of a catalog that was replaced are evicted.
+    other.clock.advance(3600)
+    other.engine.setMaximumBytes(2000)
+    other.engine.store.waitUntilIdle()
+    #expect(paths.count(where: isReadable) == 1)
+    try other.engine.clear()
+    #expect(!paths.contains(where: isReadable))
+    let third = try EngineFixture(library: "third", in: folder)
+    third.clock.advance(7200)
+    third.engine.store.scan()
+    try await third.waitUntilIdle()
+    #expect(!isReadable(temporary), "the photod that wrote it was killed")
+  }
+
   @Test func clearEmptiesTheStore() async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
@@ -339,7 +385,8 @@ struct PictureStoreTests {
     }
     // Files that a killed photod leaves behind, and files of other programs.
     let cache = folder.path + "/pictures"
-    write(Data(count: 9), to: cache + "/temporary/dead-1")
+    let temporary = "\(cache)/temporary/\(PictureStore.tokenStart(PictureHash.library("library")))dead-1"
+    write(Data(count: 9), to: temporary)
     write(Data(count: 9), to: cache + "/01/note.txt")
     let assets = FakeAssets()
     assets.add(1...5)
@@ -349,7 +396,7 @@ struct PictureStoreTests {
     #expect(fixture.maker.rendered.isEmpty)
     try await fixture.waitUntilIdle()
     #expect(fixture.engine.statistics().bytes == 5000)
-    #expect(access(cache + "/temporary/dead-1", F_OK) != 0)
+    #expect(access(temporary, F_OK) != 0)
     #expect(isReadable(cache + "/01/note.txt"))
     // The pictures of an asset that was not asked for can be removed too.
     fixture.clock.advance(61)
@@ -387,7 +434,7 @@ struct PictureStoreTests {
     for id in Int64(0)..<Int64.random(in: 1..<3000, using: &random) {
       var status = stat()
       status.st_mtim.tv_sec = .random(in: 0..<1000, using: &random)
-      let file = KeptFile(key: PictureKey(assetID: id, revision: 0, variant: 0), isPNG: false, status)
+      let file = KeptFile(key: PictureKey(library: 7, assetID: id, revision: 0, variant: 0), isPNG: false, status)
       all.append(file)
       if oldest.mayTake(file) { oldest.add(file) }
     }
@@ -397,7 +444,7 @@ struct PictureStoreTests {
 
   @Test func sentPictureIsRememberedForSixtySecondsAndForgottenLater() {
     var sent = RecentlySent()
-    func key(_ id: Int64) -> PictureKey { PictureKey(assetID: id, revision: 0, variant: 0) }
+    func key(_ id: Int64) -> PictureKey { PictureKey(library: 7, assetID: id, revision: 0, variant: 0) }
     for now in UInt32(1000)..<1500 {
       sent.note(key(Int64(now)), at: now)
       for past in [0, 1, 30, 59, 60, 61, 100, 200] as [UInt32] where now - past >= 1000 {
@@ -432,15 +479,18 @@ struct PictureStoreTests {
     for id in [Int64(0), 17, 255, 256, .max] {
       for target in [PictureTarget.kept(256), .original, .exact(ImageFrame(width: 300, height: 200), covers: true)] {
         let key = PictureKey(
-          assetID: id, revision: PictureHash.revision("r"), file: 3, target: target, isPNG: false, milliseconds: 1500)
+          library: .max, assetID: id, revision: PictureHash.revision("r"), file: 3, target: target, isPNG: false,
+          milliseconds: 1500)
         let name = key.name(isPNG: true)
         let parsed = try #require(PictureKey.parse(String(name.split(separator: "/")[1])))
         #expect(parsed.key == key && parsed.isPNG)
       }
     }
-    for name in ["", "1-2.jpg", "1-2-3.gif", "-1-2-3.jpg", "01-2-3.jpg", "1-02-3.jpg", "1-2-3-4.jpg", "1-2-G.jpg"] {
-      #expect(PictureKey.parse(name) == nil, "\(name)")
-    }
+    #expect(PictureKey.parse("1-2-3-4.jpg")?.key == PictureKey(library: 4, assetID: 1, revision: 2, variant: 3))
+    let others = [
+      "", "1-2-3.jpg", "1-2-3-4.gif", "-1-2-3-4.jpg", "01-2-3-4.jpg", "1-02-3-4.jpg", "1-2-3-4-5.jpg", "1-2-3-G.jpg",
+    ]
+    for name in others { #expect(PictureKey.parse(name) == nil, "\(name)") }
   }
 }
 

@@ -68,7 +68,7 @@ struct RealDecoderTests {
       program: .test(BuiltPrograms.path("photod-image")), limits: .init(deadline: .seconds(3)),
       logger: Logger(label: "test"))
     let configuration = ImageConfiguration(
-      cacheDirectory: folder.path, workers: 2, logger: Logger(label: "test"))
+      cacheDirectory: folder.path, library: "library", workers: 2, logger: Logger(label: "test"))
     engine = ImageEngine(configuration: configuration, assets: Photos(paths), maker: processes)
     session = try engine.openSession(client: ImageClient(process: "viewer"), wantsData: false)
   }

@@ -142,7 +142,8 @@ extension ServingLibrary {
     let assets = CatalogImageAssets(catalog: catalog) { watcher.access(to: $0) }
     let engine = ImageEngine(
       configuration: ImageConfiguration(
-        cacheDirectory: configuration.imageCache, maximumBytes: configuration.imageCacheSize,
+        cacheDirectory: configuration.imageCache, library: catalog.uuid,
+        maximumBytes: configuration.imageCacheSize,
         sharedThumbnails: configuration.thumbnailFolder.map {
           SharedThumbnailConfiguration(
             folder: $0, isWriting: configuration.sharesThumbnails, version: Daemon.version)

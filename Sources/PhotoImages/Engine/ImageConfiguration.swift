@@ -4,6 +4,8 @@ import Logging
 package struct ImageConfiguration: Sendable {
   /// The folder for kept pictures. It is made if it is not there.
   package var cacheDirectory: String
+  /// The UUID of the library. Libraries with different catalogs may use the same folder.
+  package var library: String
   /// The most bytes of kept pictures. Pictures that were sent in the last 60 s, or that caching sets hold, stay.
   package var maximumBytes: Int64 = 2 << 30
   package var imageProgram = PictureProgram.image
@@ -20,11 +22,12 @@ package struct ImageConfiguration: Sendable {
   package var clock = ImageClock.monotonic()
 
   package init(
-    cacheDirectory: String, maximumBytes: Int64 = 2 << 30,
+    cacheDirectory: String, library: String, maximumBytes: Int64 = 2 << 30,
     workers: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))),
     sharedThumbnails: SharedThumbnailConfiguration? = nil, logger: Logger
   ) {
     self.cacheDirectory = cacheDirectory
+    self.library = library
     self.maximumBytes = maximumBytes
     self.workers = workers
     self.sharedThumbnails = sharedThumbnails

@@ -150,7 +150,7 @@ extension ImageEngine {
       guard let asset = try assets.imageAsset(assetID) else {
         return .outcome(.failure(.noSuchAsset, "there is no asset \(assetID)"))
       }
-      var plan = try PicturePlan(options, asset, pixelSize: pixelSize)
+      var plan = try PicturePlan(options, asset, library: store.library, pixelSize: pixelSize)
       plan.work.isOnShare = assets.isOnShare(plan.file)
       return .plan(plan)
     } catch let refusal as PicturePlan.Refusal {

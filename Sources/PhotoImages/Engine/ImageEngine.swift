@@ -91,9 +91,10 @@ package final class ImageEngine: Sendable {
     self.maker = maker
     self.shared = shared
     shared.withLock { $0.rendering.mostShareJobs = max(1, configuration.workers - 1) }
+    let library = PictureHash.library(configuration.library)
     store = PictureStore(
-      directory: configuration.cacheDirectory, maximumBytes: configuration.maximumBytes, clock: configuration.clock,
-      logger: configuration.logger,
+      directory: configuration.cacheDirectory, library: library, maximumBytes: configuration.maximumBytes,
+      clock: configuration.clock, logger: configuration.logger,
       revision: { [logger = configuration.logger] assetID in
         do {
           return try assets.imageAsset(assetID).map { PictureHash.revision($0.revision) }
@@ -115,7 +116,7 @@ package final class ImageEngine: Sendable {
       isHeld: { assetID in shared.withLock { $0.caching.holds(assetID) } })
     sharedThumbnails = configuration.sharedThumbnails.map { [store, renderingThreads] thumbnails in
       SharedThumbnails(
-        thumbnails, recordsDirectory: "\(configuration.cacheDirectory)/shared",
+        thumbnails, recordsDirectory: "\(configuration.cacheDirectory)/shared/\(String(library, radix: 16))",
         .init(
           assets: assets, maker: maker, store: store, clock: configuration.clock, logger: configuration.logger,
           maximumPixels: configuration.maximumPixels,

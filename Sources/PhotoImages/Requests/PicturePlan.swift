@@ -19,12 +19,18 @@ struct PicturePlan: Sendable {
     var message: String
   }
 
+  let library: UInt64
   var asset: ImageAsset
   var file: ImageFile
   var work: WorkKey
 
-  /// - Parameter pixelSize: the size of a picture of this asset, if one was made. It is preferred to the asset's.
-  init(_ options: ImageOptions, _ asset: ImageAsset, pixelSize: ImageFrame?) throws(Refusal) {
+  /// - Parameters:
+  ///   - library: the library of the key.
+  ///   - pixelSize: the size of a picture of this asset, if one was made. It is preferred to the asset's.
+  init(
+    _ options: ImageOptions, _ asset: ImageAsset, library: UInt64, pixelSize: ImageFrame?
+  ) throws(Refusal) {
+    self.library = library
     let first = options.version == .original ? asset.originalFile : asset.currentFile
     let index = options.resource ?? first ?? 0
     guard asset.files.indices.contains(index), index <= 255 else {
@@ -48,8 +54,8 @@ struct PicturePlan: Sendable {
 
   func key(_ target: PictureTarget) -> PictureKey {
     PictureKey(
-      assetID: work.assetID, revision: work.revision, file: work.file, target: target, isPNG: work.isPNG,
-      milliseconds: work.milliseconds)
+      library: library, assetID: work.assetID, revision: work.revision, file: work.file, target: target,
+      isPNG: work.isPNG, milliseconds: work.milliseconds)
   }
 
   /// The key of failures of this result.

@@ -5,7 +5,7 @@ import Glibc
 /// Shared thumbnails are found by the path of their photo. When a photo moves, the catalog no longer knows the old path, so
 /// it is recorded here: `AA/ASSET-FILE` is a symbolic link whose target is the path, where `AA` is the lowest byte of the
 /// asset's id, and `FILE` the index of the file. A link is made and replaced at once, and holds any bytes. No program
-/// follows it.
+/// follows it. Each library has a folder of its own, because the assets of two libraries have the same ids.
 ///
 /// A record is made before its thumbnails, and removed after them. While thumbnails move, `AA/ASSET-FILE.new` has their
 /// new path. It replaces the record when all of them are there. So a crash leaves records that are not needed, but no
@@ -89,8 +89,13 @@ struct ThumbnailRecords: Sendable {
 
   /// Makes the folder of an asset and those above it. If one can't be made, the caller's next call reports that.
   private func makeFolders(_ assetID: Int64) {
-    if let slash = directory.lastIndex(of: "/") { mkdir(String(directory[..<slash]), 0o700) }
-    mkdir(directory, 0o700)
+    var folders = [directory]
+    // Those of the records of all libraries, and of kept pictures.
+    for _ in 0..<2 {
+      guard let path = folders.last, let slash = path.lastIndex(of: "/") else { break }
+      folders.append(String(path[..<slash]))
+    }
+    for folder in folders.reversed() { mkdir(folder, 0o700) }
     mkdir("\(directory)/\(PictureKey.folder(of: assetID))", 0o700)
   }
 }

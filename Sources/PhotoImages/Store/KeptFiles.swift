@@ -33,11 +33,11 @@ struct KeptFiles: Sendable {
 
   /// The pictures in a folder.
   ///
-  /// - Parameter isWanted: chooses the assets whose files are looked at.
+  /// - Parameter isWanted: chooses the pictures whose files are looked at.
   /// - Complexity: O(*n*) for *n* names in the folder, with one call of the system for each wanted file.
-  func files(in folder: Int, of isWanted: (_ assetID: Int64) -> Bool = { _ in true }) -> [KeptFile] {
+  func files(in folder: Int, of isWanted: (PictureKey) -> Bool = { _ in true }) -> [KeptFile] {
     FileReading.names(in: "\(directory)/\(PictureKey.folderName(folder))").compactMap { name in
-      guard let (key, isPNG) = PictureKey.parse(name), isWanted(key.assetID) else { return nil }
+      guard let (key, isPNG) = PictureKey.parse(name), isWanted(key) else { return nil }
       return file(of: key, isPNG: isPNG)
     }
   }

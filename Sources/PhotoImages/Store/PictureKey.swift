@@ -1,8 +1,11 @@
-/// The name of a kept picture: the asset, its revision, and the file and size of the picture.
+/// The name of a kept picture: the library, the asset, its revision, and the file and size of the picture.
 ///
-/// The file of the picture is `AA/ASSET-REVISION-VARIANT.jpg` (or `.png`) in the store's folder, where `AA` is the lowest
-/// byte of the asset's id, and all numbers but the id are hexadecimal. The path of the photo is no part of the name.
+/// The file of the picture is `AA/ASSET-REVISION-VARIANT-LIBRARY.jpg` (or `.png`) in the store's folder, where `AA` is
+/// the lowest byte of the asset's id, and all numbers but the id are hexadecimal. The path of the photo is no part of the
+/// name.
 struct PictureKey: Hashable, Sendable {
+  /// FNV-1a of the library's UUID. Each catalog counts ids from 1, so the assets of two libraries have the same ids.
+  var library: UInt64
   var assetID: Int64
   /// FNV-1a of the revision.
   var revision: UInt64
@@ -10,7 +13,8 @@ struct PictureKey: Hashable, Sendable {
   /// of the frame and the time of a video, if the picture depends on them. The others are 0.
   var variant: UInt64
 
-  init(assetID: Int64, revision: UInt64, variant: UInt64) {
+  init(library: UInt64, assetID: Int64, revision: UInt64, variant: UInt64) {
+    self.library = library
     self.assetID = assetID
     self.revision = revision
     self.variant = variant
@@ -19,7 +23,10 @@ struct PictureKey: Hashable, Sendable {
   /// - Parameters:
   ///   - file: 0...255.
   ///   - milliseconds: the time of a video's frame.
-  init(assetID: Int64, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool, milliseconds: Int64?) {
+  init(
+    library: UInt64, assetID: Int64, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool,
+    milliseconds: Int64?
+  ) {
     var hash = PictureHash()
     var size: UInt64
     switch target {
@@ -33,7 +40,8 @@ struct PictureKey: Hashable, Sendable {
     }
     if let milliseconds { hash.combine(UInt64(bitPattern: milliseconds)) }
     size = size << 8 | UInt64(file & 0xFF) | (isPNG ? 1 << 12 : 0)
-    self.init(assetID: assetID, revision: revision, variant: size | (hash.isEmpty ? 0 : hash.value << 16))
+    self.init(
+      library: library, assetID: assetID, revision: revision, variant: size | (hash.isEmpty ? 0 : hash.value << 16))
   }
 
   private static let originalSize: UInt64 = 5
@@ -56,6 +64,7 @@ struct PictureKey: Hashable, Sendable {
   /// - Parameter isPNG: whether the content is PNG. A picture with transparency is, although JPEG was asked for.
   func name(isPNG: Bool) -> String {
     "\(Self.folder(of: assetID))/\(assetID)-\(String(revision, radix: 16))-\(String(variant, radix: 16))"
+      + "-\(String(library, radix: 16))"
       + (isPNG ? ".png" : ".jpg")
   }
 
@@ -64,10 +73,10 @@ struct PictureKey: Hashable, Sendable {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1] == "jpg" || parts[1] == "png" else { return nil }
     let fields = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard fields.count == 3, let id = Int64(fields[0]), id >= 0, let revision = UInt64(fields[1], radix: 16),
-      let variant = UInt64(fields[2], radix: 16)
+    guard fields.count == 4, let id = Int64(fields[0]), id >= 0, let revision = UInt64(fields[1], radix: 16),
+      let variant = UInt64(fields[2], radix: 16), let library = UInt64(fields[3], radix: 16)
     else { return nil }
-    let key = PictureKey(assetID: id, revision: revision, variant: variant)
+    let key = PictureKey(library: library, assetID: id, revision: revision, variant: variant)
     let isPNG = parts[1] == "png"
     // A name that is written in another way would be looked for in another place.
     return key.name(isPNG: isPNG).hasSuffix("/" + name) ? (key, isPNG) : nil
@@ -97,7 +106,12 @@ struct PictureHash: Sendable {
     for shift in stride(from: UInt64(0), to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
-  static func revision(_ text: String) -> UInt64 {
+  static func revision(_ text: String) -> UInt64 { hash(text) }
+
+  /// - Parameter uuid: of the catalog.
+  static func library(_ uuid: String) -> UInt64 { hash(uuid) }
+
+  private static func hash(_ text: String) -> UInt64 {
     var hash = PictureHash()
     for byte in text.utf8 { hash.combine(byte) }
     return hash.value

@@ -8,6 +8,8 @@ extension PictureStore {
   private static let mostEvicted = 4096
   /// How often a folder that changes meanwhile is read.
   private static let mostReadings = 3
+  /// How old the temporary file of another library is if its photod was killed, in seconds.
+  private static let oldestTemporary = 3_600
 
   // MARK: - The size
 
@@ -15,18 +17,31 @@ extension PictureStore {
   /// killed before it removed them.
   func scan() {
     queue.async { [self] in
-      for name in FileReading.names(in: "\(files.directory)/temporary") where !name.hasPrefix(token + "-") {
-        unlink("\(files.directory)/temporary/\(name)")
-      }
+      removeTemporary()
       for folder in 0..<KeptFiles.folderCount { removeMissing(measure(folder)) }
       tidy()
       logger.debug("kept pictures were read", metadata: ["bytes": "\(byteCount)"])
     }
   }
 
+  /// Removes the temporary files of a photod that was killed. Another library may be writing one.
+  private func removeTemporary() {
+    let now = Int(clock.seconds())
+    for name in FileReading.names(in: "\(files.directory)/temporary") where !name.hasPrefix(token + "-") {
+      let path = "\(files.directory)/temporary/\(name)"
+      var status = stat()
+      guard
+        name.hasPrefix(Self.tokenStart(library))
+          || lstat(path, &status) == 0 && status.st_mtim.tv_sec < now - Self.oldestTemporary
+      else { continue }
+      unlink(path)
+    }
+  }
+
   /// Removes the pictures of assets that were deleted. A picture that is made meanwhile is of an asset that was there
   /// after the files were listed, so it stays.
-  private func removeMissing(_ files: [KeptFile]) {
+  private func removeMissing(_ all: [KeptFile]) {
+    let files = all.filter { $0.key.library == library }
     guard !files.isEmpty else { return }
     let missing = missing(Set(files.map(\.key.assetID)))
     for file in files where missing.contains(file.key.assetID) {
@@ -138,7 +153,7 @@ extension PictureStore {
     while true {
       var oldest = OldestFiles(Self.mostEvicted)
       for folder in 0..<KeptFiles.folderCount {
-        for file in measure(folder) where oldest.mayTake(file) && state.withLock({ mayEvict(file.key, $0) }) {
+        for file in measure(folder) where oldest.mayTake(file) && state.withLock({ mayEvict(file, $0) }) {
           oldest.add(file)
         }
       }
@@ -146,7 +161,7 @@ extension PictureStore {
       for file in chosen {
         let isEnough = state.withLock { state in
           guard state.byteCount > limit else { return true }
-          guard mayEvict(file.key, state) else { return false }
+          guard mayEvict(file, state) else { return false }
           remove(file.key, isPNG: file.isPNG, &state)
           return false
         }
@@ -160,9 +175,16 @@ extension PictureStore {
     }
   }
 
-  private func mayEvict(_ key: PictureKey, _ state: State) -> Bool {
-    state.pins[key] == nil && !state.sent.contains(key, at: clock.seconds()) && !isHeld(key.assetID)
+  private func mayEvict(_ file: KeptFile, _ state: State) -> Bool {
+    let key = file.key
+    guard key.library == library else { return !mayBeSent(file) }
+    return state.pins[key] == nil && !state.sent.contains(key, at: clock.seconds()) && !isHeld(key.assetID)
       && state.pendingRemovals[key] == nil
+  }
+
+  /// Whether another library may have sent the picture in the last 60 s, by the time of its last use.
+  private func mayBeSent(_ file: KeptFile) -> Bool {
+    file.lastUse &+ Self.useInterval &+ RecentlySent.time >= clock.seconds()
   }
 
   // MARK: - Removing
@@ -186,7 +208,10 @@ extension PictureStore {
     }
     var current: [Int64: UInt64?] = [:]
     for folder in Set(deleted.union(changed).map { PictureKey.folderIndex(of: $0) }) {
-      for file in files.files(in: folder, of: { deleted.contains($0) || changed.contains($0) }) {
+      for file in files.files(
+        in: folder,
+        of: { $0.library == library && (deleted.contains($0.assetID) || changed.contains($0.assetID)) })
+      {
         let key = file.key
         if !deleted.contains(key.assetID) {
           let revision = current[key.assetID] ?? revision(key.assetID)
@@ -199,11 +224,14 @@ extension PictureStore {
     }
   }
 
-  /// Removes all pictures, except those that were sent in the last 60 s. They go when that time is over.
+  /// Removes all pictures, except those that were sent in the last 60 s. They go when that time is over, or stay if they
+  /// are those of another library.
   func clear() {
     queue.sync {
       for folder in 0..<KeptFiles.folderCount {
-        for file in measure(folder) { state.withLock { drop(file.key, isPNG: file.isPNG, &$0) } }
+        for file in measure(folder) where file.key.library == library || !mayBeSent(file) {
+          state.withLock { drop(file.key, isPNG: file.isPNG, &$0) }
+        }
       }
     }
   }

@@ -12,6 +12,9 @@ import Synchronization
 /// 4. The folder itself is the index: the name of a file says which picture it is, and its times say when it was used. So
 ///    the memory of the store does not grow with the number of pictures. It knows the bytes of each of the 256 folders,
 ///    which are read once in the background, and before each eviction.
+/// 5. Libraries with different catalogs may use the folder at the same time. All pictures count, and those that were used
+///    least recently are evicted. Otherwise, the pictures of another library stay, because this one does not know its
+///    assets.
 ///
 /// The lock is held while one file is moved or removed, and never for many files: each lookup of a picture needs it.
 /// `isHeld` is called with it, so it must not call the store.
@@ -31,7 +34,7 @@ final class PictureStore: Sendable {
   }
 
   /// The time of the last use is written to the disk if it has grown by so many seconds.
-  private static let useInterval: UInt32 = 60
+  static let useInterval: UInt32 = 60
 
   struct State {
     var maximumBytes: Int64
@@ -57,6 +60,8 @@ final class PictureStore: Sendable {
   }
 
   let files: KeptFiles
+  /// The library in the keys of this store's own pictures.
+  let library: UInt64
   let clock: ImageClock
   let logger: Logger
   let isHeld: @Sendable (_ assetID: Int64) -> Bool
@@ -67,16 +72,18 @@ final class PictureStore: Sendable {
   let state: Mutex<State>
   /// Reads the folders, and removes pictures.
   let queue = DispatchQueue(label: "photod.pictures", qos: .utility)
-  /// The names of this store's temporary files begin with it. Other temporary files are those of a killed photod.
-  let token = String(UInt64.random(in: .min ... .max), radix: 16)
+  /// The names of this store's temporary files begin with it.
+  let token: String
 
   init(
-    directory: String, maximumBytes: Int64, clock: ImageClock, logger: Logger,
+    directory: String, library: UInt64, maximumBytes: Int64, clock: ImageClock, logger: Logger,
     revision: @escaping @Sendable (_ assetID: Int64) -> UInt64? = { _ in nil },
     missing: @escaping @Sendable (_ assetIDs: Set<Int64>) -> Set<Int64> = { _ in [] },
     isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
   ) {
     files = KeptFiles(directory: directory)
+    self.library = library
+    token = Self.tokenStart(library) + String(UInt64.random(in: .min ... .max), radix: 16)
     state = Mutex(State(maximumBytes: maximumBytes))
     self.clock = clock
     self.logger = logger
@@ -84,6 +91,9 @@ final class PictureStore: Sendable {
     self.missing = missing
     self.isHeld = isHeld
   }
+
+  /// The names of a library's temporary files begin with it.
+  static func tokenStart(_ library: UInt64) -> String { String(library, radix: 16) + "-" }
 
   /// Waits for the work that was ordered before.
   func waitUntilIdle() { queue.sync {} }

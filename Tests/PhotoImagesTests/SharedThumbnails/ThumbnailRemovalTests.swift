@@ -50,6 +50,20 @@ import WatchRecords
     #expect(next.sharedFiles.isEmpty && next.recordCount == 0)
   }
 
+  /// Two photods with different catalogs use the same folders.
+  @Test func thumbnailsOfAnotherLibraryStay() async throws {
+    let folder = try TemporaryFolder("records")
+    let first = try await EngineFixture.sharing(in: folder)
+    let other = try EngineFixture(library: "other", isSharing: true, in: folder)
+    other.engine.filesChanged(nil)
+    other.engine.filesChanged([1])
+    try await other.waitUntilIdle()
+    #expect(first.sharedFiles.count == 3 && first.recordCount == 1)
+    first.move(1, to: "/new/1.jpg")
+    try await first.waitUntilIdle()
+    #expect(first.sharedFiles == EngineFixture.names("/new/1.jpg", Self.three))
+  }
+
   @Test func noRecordIsMadeForThumbnailsOfAnotherProgram() async throws {
     let fixture = try EngineFixture(isSharing: true)
     fixture.assets.add([1], pixelSize: ImageFrame(width: 3000, height: 2000))
@@ -229,7 +243,8 @@ import WatchRecords
 
   @Test func aMoveThatCannotBeRecordedKeepsTheThumbnailOfAnotherProgram() async throws {
     let folder = try TemporaryFolder("images")
-    let record = folder.path + "/pictures/shared/01/1-0"
+    let library = String(PictureHash.library("library"), radix: 16)
+    let record = folder.path + "/pictures/shared/\(library)/01/1-0"
     let fixture = try await EngineFixture.sharing(in: folder) {
       guard (try? FileManager.default.destinationOfSymbolicLink(atPath: record + ".new")) == "/new/1.jpg" else {
         return

@@ -115,7 +115,7 @@ final class ImageFixture: Sendable {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     engine = ImageEngine(
       configuration: ImageConfiguration(
-        cacheDirectory: folder.path + "/pictures", workers: 1,
+        cacheDirectory: folder.path + "/pictures", library: server.catalog.uuid, workers: 1,
         sharedThumbnails: .init(folder: folder.path + "/thumbnails", isWriting: isSharing, version: "1"),
         logger: logger),
       assets: counted, maker: maker)
