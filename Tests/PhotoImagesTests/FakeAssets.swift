@@ -10,8 +10,8 @@ final class FakeAssets: ImageAssets {
   private struct State {
     var assets: [Int64: ImageAsset] = [:]
     var openErrors: [Int64: ImageFileError] = [:]
-    /// The assets whose files have another size or time than the catalog.
-    var changedFiles: Set<Int64> = []
+    /// The assets whose files differ from the catalog, or can't be compared.
+    var fileStates: [Int64: ImageFileState] = [:]
     var onShare: Set<Int64> = []
     var isReadable = true
     /// Not nil while the share does not answer: the threads that wait for it.
@@ -48,10 +48,10 @@ final class FakeAssets: ImageAssets {
 
   /// Changes the file of an asset, or lets the catalog know the file as it is.
   func setFileChanged(_ id: Int64, _ isChanged: Bool) {
-    state.withLock { state in
-      if isChanged { state.changedFiles.insert(id) } else { state.changedFiles.remove(id) }
-    }
+    setFileState(id, isChanged ? .changed : .unchanged)
   }
+
+  func setFileState(_ id: Int64, _ fileState: ImageFileState) { state.withLock { $0.fileStates[id] = fileState } }
 
   /// Moves the files of assets to a share.
   func moveToShare(_ ids: some Sequence<Int64>) { state.withLock { $0.onShare.formUnion(ids) } }
@@ -86,9 +86,9 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool {
+  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
     state.withLock { state in
-      state.assets.values.first { $0.files.contains(file) }.map { !state.changedFiles.contains($0.id) } ?? true
+      state.assets.values.first { $0.files.contains(file) }.flatMap { state.fileStates[$0.id] } ?? .unchanged
     }
   }
 
@@ -104,7 +104,7 @@ final class FakeAssets: ImageAssets {
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
     }
     if let error { throw error }
-    guard isUnchanged(file, -1) else { throw .changed }
+    guard state(of: file, -1) != .changed else { throw .changed }
     if isOnShare(file) {
       let semaphore = DispatchSemaphore(value: 0)
       let isBlocked = state.withLock { state in

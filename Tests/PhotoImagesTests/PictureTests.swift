@@ -221,6 +221,27 @@ struct PictureTests {
     #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "the failure is not remembered")
   }
 
+  /// A client that is told of a change would wait for the next one, which never comes.
+  @Test(arguments: [ImageFileError.offline, .errno(ETIMEDOUT)])
+  func failureToCompareAFileIsNoChange(error: ImageFileError) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    fixture.maker.state.withLock { state in
+      state.onMade = { [assets = fixture.assets] _ in assets.setFileState(1, .unknown(error)) }
+    }
+    guard case .failure(let kind, let message) = try await fixture.picture(1, in: session, as: 1).outcome else {
+      Issue.record("a picture whose file is not known was sent")
+      return
+    }
+    #expect(kind == .unavailable && !message.contains("changed"), "\(message)")
+    #expect(message.contains(error == .offline ? "offline" : "can't be read"), "\(message)")
+    #expect(fixture.keptFiles.isEmpty)
+    fixture.maker.state.withLock { $0.onMade = nil }
+    fixture.assets.setFileState(1, .unchanged)
+    #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "the failure is not remembered")
+  }
+
   @Test(arguments: [false, true])
   func embeddedPictureOfAFileThatChangesMeanwhileIsDropped(isDamaged: Bool) async throws {
     let fixture = try EngineFixture()

@@ -44,7 +44,7 @@ struct RealDecoderTests {
       return descriptor
     }
 
-    func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool { true }
+    func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState { .unchanged }
   }
 
   private let folder: TemporaryFolder

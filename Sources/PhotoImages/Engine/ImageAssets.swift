@@ -19,8 +19,17 @@ package protocol ImageAssets: Sendable {
   /// caller closes the descriptor.
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32
 
-  /// Whether an open file is still the one that the catalog knows. A program may have written it since it was opened.
-  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool
+  /// Compares an open file with the catalog. A program may have written it since it was opened.
+  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState
+}
+
+/// Whether an open file is still the one that the catalog knows.
+package enum ImageFileState: Hashable, Sendable {
+  case unchanged
+  case changed
+  /// The status can't be read, because a share or a drive has ended meanwhile. The file itself may be unchanged, so no
+  /// change of its asset may follow.
+  case unknown(ImageFileError)
 }
 
 package enum ImageFileError: Error, Hashable, Sendable {
@@ -32,6 +41,16 @@ package enum ImageFileError: Error, Hashable, Sendable {
   /// picture of it would be kept and sent under the revision of the former content.
   case changed
   case errno(Int32)
+
+  /// The error of a call of the system on a path or on an open file.
+  package init(errorNumber: Int32) {
+    switch errorNumber {
+    case ENOENT, ENOTDIR, ELOOP: self = .gone
+    // The drive was removed, or the share has ended.
+    case ENODEV, ENXIO, EIO, ESTALE, EHOSTDOWN, ENOTCONN: self = .offline
+    default: self = .errno(errorNumber)
+    }
+  }
 }
 
 /// The facts of an asset that its pictures depend on.

@@ -92,7 +92,9 @@ extension ImageEngine {
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
-    let made = makeImmediate(.embedded, request, from: descriptor, plan) { assets.isUnchanged(plan.file, descriptor) }
+    let made = makeImmediate(.embedded, request, from: descriptor, plan) {
+      assets.state(of: plan.file, descriptor) == .unchanged
+    }
     guard let made else { return nil }
     // The decoder knows a smaller frame than the request has. The file could fill more of the latter.
     let isCut = side < wanted ?? .max && max(made.header.size.width, made.header.size.height) >= side - 1
@@ -119,7 +121,8 @@ extension ImageEngine {
 
   /// Makes a picture that is not kept. A failure is remembered, and counts as none.
   ///
-  /// - Parameter isUnchanged: whether the picture is of the content that the plan names. It is called after decoding.
+  /// - Parameter isUnchanged: whether the picture is certainly of the content that the plan names. It is called after
+  ///   decoding.
   func makeImmediate(
     _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
     isUnchanged: () -> Bool

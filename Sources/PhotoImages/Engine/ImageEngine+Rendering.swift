@@ -158,17 +158,20 @@ extension ImageEngine {
     let descriptor: Int32
     switch open(plan.file) {
     case .success(let opened): descriptor = opened
-    case .failure(.offline): return unavailable(plan, Self.offline)
-    case .failure(.changed): return unavailable(plan, Self.changed)
-    case .failure(.gone): return .failure(.unavailable, "the file of the photo is gone")
     case .failure(.errno(let number)):
       return .failure(.unreadable, "the file can't be opened: \(String(cString: strerror(number)))")
+    case .failure(let error): return unreadable(plan, error)
     }
     defer { Glibc.close(descriptor) }
     let request = request(plan, .rendered, frame: frame(of: plan.work.target), maximumBytes: Self.mostBytesOfPicture)
     let making = maker.make(request, from: descriptor)
-    // What was made of a file that changed meanwhile is neither kept nor shared nor remembered.
-    guard assets.isUnchanged(plan.file, descriptor) else { return unavailable(plan, Self.changed) }
+    // What was made of a file that changed meanwhile is neither kept nor shared nor remembered. The same holds if that is
+    // not known.
+    switch assets.state(of: plan.file, descriptor) {
+    case .unchanged: break
+    case .changed: return unavailable(plan, Self.changed)
+    case .unknown(let error): return unreadable(plan, error)
+    }
     switch making {
     case .picture(let picture):
       shared.withLock { $0.counts.made += 1 }
@@ -176,6 +179,18 @@ extension ImageEngine {
     case .failed(let failure, let message): return note(failure, message, plan, .rendered)
     case .blamed(let message): return note(.unreadable, message, plan, .rendered)
     case .unavailable(let kind, let message): return .failure(kind, message)
+    }
+  }
+
+  /// The result if the file can't be opened, or can't be compared with the catalog after it was read.
+  private func unreadable(_ plan: PicturePlan, _ error: ImageFileError) -> Outcome {
+    switch error {
+    case .offline: unavailable(plan, Self.offline)
+    case .changed: unavailable(plan, Self.changed)
+    case .gone: .failure(.unavailable, "the file of the photo is gone")
+    case .errno(let number):
+      unavailable(
+        plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk, and try again.")
     }
   }
 

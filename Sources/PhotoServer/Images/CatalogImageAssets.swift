@@ -61,16 +61,14 @@ package struct CatalogImageAssets: ImageAssets {
     case .none: throw .offline
     }
     let descriptor = LongPath.open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else {
-      switch errno {
-      case ENOENT, ENOTDIR, ELOOP: throw .gone
-      // The drive was removed, or the share has ended.
-      case ENODEV, ENXIO, EIO, ESTALE, EHOSTDOWN, ENOTCONN: throw .offline
-      case let code: throw .errno(code)
-      }
-    }
+    guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard fstat(descriptor, &status) == 0 else {
+      let error = ImageFileError(errorNumber: errno)
+      close(descriptor)
+      throw error
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       throw .gone
     }
@@ -81,9 +79,10 @@ package struct CatalogImageAssets: ImageAssets {
     return descriptor
   }
 
-  package func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool {
+  package func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
     var status = stat()
-    return fstat(descriptor, &status) == 0 && file.matches(status)
+    guard fstat(descriptor, &status) == 0 else { return .unknown(ImageFileError(errorNumber: errno)) }
+    return file.matches(status) ? .unchanged : .changed
   }
 }
 

@@ -89,7 +89,7 @@ final class CountedAssets: ImageAssets {
 
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32 { try assets.open(file) }
 
-  func isUnchanged(_ file: ImageFile, _ descriptor: Int32) -> Bool { assets.isUnchanged(file, descriptor) }
+  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState { assets.state(of: file, descriptor) }
 }
 
 /// The environment "pictures": a library with files on disk, the engine with a fake maker, and a service on a socket.

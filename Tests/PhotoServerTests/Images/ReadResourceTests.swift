@@ -144,12 +144,14 @@ import WatchRecords
     let descriptor = try fixture.assets.open(file)
     defer { close(descriptor) }
     exchangeNames()
-    #expect(fixture.assets.isUnchanged(file, descriptor), "the open file is that of the catalog")
+    #expect(fixture.assets.state(of: file, descriptor) == .unchanged, "the open file is that of the catalog")
     #expect(throws: ImageFileError.changed) { try fixture.assets.open(file) }
     exchangeNames()
     close(try fixture.assets.open(file))
     #expect(truncate(one, 3) == 0)
-    #expect(!fixture.assets.isUnchanged(file, descriptor))
+    #expect(fixture.assets.state(of: file, descriptor) == .changed)
+    #expect(fixture.assets.state(of: file, -1) == .unknown(.errno(EBADF)), "the status can't be read")
+    #expect(ImageFileError(errorNumber: ESTALE) == .offline)
   }
 
   /// The catalog has the nearest time that fits in its range. Some file systems keep only times of a smaller range.
