@@ -289,6 +289,46 @@ struct PictureStoreTests {
     #expect(fixture.keptFiles.count == 1)
   }
 
+  /// The disk is so slow that the time for the end is over. The next engine may already use the folder.
+  @Test(arguments: [false, true]) func nothingIsRemovedAfterTheEnd(isSent: Bool) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    try await fixture.waitUntilIdle()
+    fixture.assets.remove(2)
+    let store = fixture.engine.store
+    if isSent {
+      fixture.engine.assetsWereRemoved([2])
+      try await fixture.waitUntilIdle()
+    } else {
+      fixture.clock.advance(61)
+      store.queue.suspend()
+      fixture.engine.assetsWereRemoved([2])
+    }
+    store.finishRemovals(until: .now())
+    #expect(fixture.keptFiles.count == 2)
+    fixture.clock.advance(61)
+    if !isSent { store.queue.resume() }
+    store.tidy()
+    fixture.engine.setMaximumBytes(500)
+    store.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 2)
+  }
+
+  /// The queue may work when all removals are done.
+  @Test func nothingIsEvictedAfterTheEnd() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...2)
+    let session = try fixture.session()
+    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    fixture.engine.shutDown()
+    fixture.clock.advance(61)
+    fixture.engine.setMaximumBytes(500)
+    fixture.engine.store.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 2)
+  }
+
   /// photod was killed before the pictures of deleted photos were removed.
   @Test func picturesOfPhotosThatAreGoneGoAtTheNextStart() async throws {
     let folder = try TemporaryFolder("images")

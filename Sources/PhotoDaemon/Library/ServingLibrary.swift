@@ -7,6 +7,7 @@ import PhotoIndexer
 import PhotoModel
 import PhotoServer
 import PhotoWatch
+import Synchronization
 import Varlink
 
 /// The parts of an open library while it serves: catalog, watcher, library, backups and service of one configuration.
@@ -23,8 +24,10 @@ final class ServingLibrary: RunningLibrary {
   private let engine: ImageEngine
   private let updates: ImageUpdates
   private let service: VarlinkService
-  /// Is entered while the engine ends.
+  /// The group has a member while the engine ends.
   private let engineEnd = DispatchGroup()
+  /// How long ``serve(on:)`` waits for the engine. Nil until the end of the engine was ordered.
+  private let engineDeadline = Mutex<DispatchTime?>(nil)
   private let logger: Logger
 
   /// - Parameter watcher: it has been started, and has the roots.
@@ -108,21 +111,24 @@ final class ServingLibrary: RunningLibrary {
   private func endStreams() {
     library.stopWaiting()
     // Its streams end at once. It waits up to a second for threads whose disk is slow, which the service must not.
+    engineDeadline.withLock { $0 = $0 ?? .now() + Self.engineEndLimit }
     DispatchQueue(label: "photod.pictures.end").async(group: engineEnd) { [engine] in engine.shutDown() }
     service.shutDown()
     lines.finish()
     reasons.finish()
   }
 
-  /// How long the end of the engine may take. It takes a second if a disk is slow. photod stops within two.
+  /// How long the end of the engine may take. It takes 1.25 s if a disk is slow, and longer if a disk does not answer.
+  /// The service ends meanwhile, so photod stops within two seconds.
   private static let engineEndLimit = DispatchTimeInterval.milliseconds(1500)
 
-  /// Waits until the engine has ended. If photod ended before, pictures of deleted photos would stay until the next start.
-  /// If the library is opened again, the next engine uses the same folder.
+  /// Waits until the engine has ended, but not beyond its deadline. If photod ended before, pictures of deleted photos
+  /// would stay until the next start. If the library is opened again, the next engine uses the same folder.
   private func waitForEngine() async {
+    guard let deadline = engineDeadline.withLock({ $0 }) else { return }
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "photod.pictures.wait").async { [engineEnd] in
-        _ = engineEnd.wait(timeout: .now() + Self.engineEndLimit)
+        _ = engineEnd.wait(timeout: deadline)
         continuation.resume()
       }
     }

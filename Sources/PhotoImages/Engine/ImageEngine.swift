@@ -258,9 +258,15 @@ package final class ImageEngine: Sendable {
   /// Begins or ends the writing of shared thumbnails. Earlier thumbnails stay.
   package func setSharing(_ isSharing: Bool) { sharedThumbnails?.setWriting(isSharing) }
 
+  /// How long the end waits for the threads, and when it removes no more pictures.
+  private static let threadEndLimit = DispatchTimeInterval.seconds(1)
+  private static let removalEndLimit = DispatchTimeInterval.milliseconds(1250)
+
   /// Ends all sessions, threads and processes, and carries out the removals that were ordered. A thread that waits for a
-  /// disk is left behind after a second. Further calls do nothing.
+  /// disk is left behind after a second, and removals that a slow disk would delay are left to the next start. Further
+  /// calls do nothing.
   package func shutDown() {
+    let begin = DispatchTime.now()
     let removed = shared.withLock { state -> [([PictureKey], (@Sendable () -> Void)?)]? in
       guard !state.isEnding else { return nil }
       state.isEnding = true
@@ -276,11 +282,11 @@ package final class ImageEngine: Sendable {
     immediateThreads.end()
     renderingThreads.end()
     // All of them share the second.
-    let deadline = DispatchTime.now() + .seconds(1)
+    let deadline = begin + Self.threadEndLimit
     sharedThumbnails?.waitForEnd(until: deadline)
     immediateThreads.waitForEnd(until: deadline)
     renderingThreads.waitForEnd(until: deadline)
-    store.finishRemovals()
+    store.finishRemovals(until: begin + Self.removalEndLimit)
   }
 
   func wakeAll() {

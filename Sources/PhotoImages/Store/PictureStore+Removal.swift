@@ -160,7 +160,7 @@ extension PictureStore {
       let chosen = oldest.sorted
       for file in chosen {
         let isEnough = state.withLock { state in
-          guard state.byteCount > limit else { return true }
+          guard state.byteCount > limit, state.mayRemove else { return true }
           guard mayEvict(file, state) else { return false }
           remove(file.key, isPNG: file.isPNG, &state)
           return false
@@ -208,6 +208,7 @@ extension PictureStore {
     }
     var current: [Int64: UInt64?] = [:]
     for folder in Set(deleted.union(changed).map { PictureKey.folderIndex(of: $0) }) {
+      guard state.withLock({ $0.mayRemove }) else { return }
       for file in files.files(
         in: folder,
         of: { $0.library == library && (deleted.contains($0.assetID) || changed.contains($0.assetID)) })
@@ -239,14 +240,23 @@ extension PictureStore {
   /// Removes the pictures of deleted assets that were ordered to go, and those that stay only because their path was
   /// sent a moment ago. photod ends, so that promise ends too. Without this, their files would stay until the next
   /// start. The queue may be busy with an eviction, so this does not wait for it.
-  func finishRemovals() {
+  ///
+  /// After this, the store removes nothing more, also not on its queue.
+  ///
+  /// - Parameter deadline: from this time on, nothing is removed. The next start removes the other pictures of deleted
+  ///   assets.
+  func finishRemovals(until deadline: DispatchTime) {
+    state.withLock { $0.removalEnd = deadline }
     removeOrdered()
     for key in state.withLock({ Array($0.pendingRemovals.keys) }) {
-      state.withLock { state in
-        guard let isPNG = state.pendingRemovals.removeValue(forKey: key) else { return }
-        remove(key, isPNG: isPNG, &state)
+      let isOver = state.withLock { state in
+        guard state.mayRemove else { return true }
+        if let isPNG = state.pendingRemovals.removeValue(forKey: key) { remove(key, isPNG: isPNG, &state) }
+        return false
       }
+      if isOver { break }
     }
+    state.withLock { $0.removalEnd = .now() }
   }
 
   /// Removes a picture now, or later if its path must stay readable.
@@ -259,7 +269,9 @@ extension PictureStore {
   }
 
   private func remove(_ key: PictureKey, isPNG: Bool, _ state: inout State) {
-    guard let file = files.file(of: key, isPNG: isPNG), unlink(files.path(of: key, isPNG: isPNG)) == 0 else { return }
+    guard state.mayRemove, let file = files.file(of: key, isPNG: isPNG),
+      unlink(files.path(of: key, isPNG: isPNG)) == 0
+    else { return }
     state.byteCounts[key.folder] -= Int64(file.byteCount)
     state.changeCounts[key.folder] &+= 1
   }

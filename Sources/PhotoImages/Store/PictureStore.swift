@@ -53,10 +53,13 @@ final class PictureStore: Sendable {
     var temporaryCount = 0
     var isTidyScheduled = false
     var isEvictionScheduled = false
+    /// No picture is removed from this time on. The next engine may have made and sent one under the same name.
+    var removalEnd = DispatchTime.distantFuture
     /// No eviction begins before this time, because the last one found too few pictures that could go.
     var evictionPause: UInt32 = 0
 
     var byteCount: Int64 { byteCounts.reduce(0, +) }
+    var mayRemove: Bool { DispatchTime.now() < removalEnd }
   }
 
   let files: KeptFiles
