@@ -8,8 +8,8 @@ package protocol ImageAssets: Sendable {
   /// - Returns: nil if there is no such asset.
   func imageAsset(_ id: Int64) throws -> ImageAsset?
 
-  /// The ids among these that belong to no asset. An id is never used again, so they never will. It may block for
-  /// milliseconds.
+  /// The ids among these that belong to no asset now. No other asset gets such an id, but a deleted photo that returns
+  /// within 30 days does. It may block for milliseconds.
   func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64>
 
   /// Whether the file is on a share, which may not answer. It does not block.

@@ -38,8 +38,8 @@ extension PictureStore {
     }
   }
 
-  /// Removes the pictures of assets that were deleted. A picture that is made meanwhile is of an asset that was there
-  /// after the files were listed, so it stays.
+  /// Removes the pictures of assets that were deleted. A deleted photo may return with its id after the catalog was read.
+  /// Then a picture of it is removed all the same, and is made again at the next request.
   private func removeMissing(_ all: [KeptFile]) {
     let files = all.filter { $0.key.library == library }
     guard !files.isEmpty else { return }

@@ -27,8 +27,8 @@ package struct ImageUpdates: Sendable {
       do {
         report(try await effects(after: sequence, through: next))
       } catch {
-        // Pictures of removed assets are removed at the next start. No client asks for them, because their ids are never
-        // used again.
+        // Pictures of removed assets are removed at the next start. No other asset gets their ids. If a deleted photo
+        // returns, its pictures are right, because their names have its revision.
         logger.debug("commits not read for pictures", metadata: ["error": "\(error)"])
         engine.filesChanged(nil)
       }
