@@ -20,9 +20,9 @@ package struct DecoderProgram {
   package let make: (PictureRequest, Int32) throws(PictureError) -> MadePicture
 
   package enum Pictures {
-    /// Those of photos, and embedded ones.
+    /// Pictures of photos, and the pictures that cameras embed in them.
     case photos
-    /// Embedded pictures only.
+    /// Only the pictures that cameras embed.
     case embedded
     /// Frames of videos.
     case frames

@@ -15,7 +15,7 @@ import Synchronization
 /// | highQuality | it is final | nothing | a new one is final |
 ///
 /// If the drive is offline, a kept picture of another size is final: a larger one as it is, a smaller one degraded.
-/// Without any, the request fails with `unavailable`.
+/// If no picture of the asset is kept, the request fails with `unavailable`.
 ///
 /// The order of locks is: the store's, then the engine's, then the maker's. The engine never calls the store while it
 /// holds its own.
@@ -99,7 +99,7 @@ package final class ImageEngine: Sendable {
         do {
           return try assets.imageAsset(assetID).map { PictureHash.revision($0.revision) }
         } catch {
-          // The pictures of the old revision are never shown. They are evicted some time.
+          // The pictures of the old revision are never shown. They stay until they are evicted as the oldest ones.
           logger.debug("an asset could not be read", metadata: ["error": "\(error)"])
           return nil
         }
@@ -108,7 +108,7 @@ package final class ImageEngine: Sendable {
         do {
           return try assets.missingAssets(ids)
         } catch {
-          // Their pictures are removed at a later start, or evicted some time.
+          // Their pictures are removed at a later start, unless they are evicted before.
           logger.debug("assets could not be looked up", metadata: ["error": "\(error)"])
           return []
         }
