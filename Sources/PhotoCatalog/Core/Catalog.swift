@@ -11,8 +11,15 @@ import Synchronization
 package final class Catalog: Sendable {
   /// The library, and the epoch of its tokens.
   package let uuid: String
-  package var epoch: Int64 { currentEpoch.load(ordering: .acquiring) }
-  private let currentEpoch: Atomic<Int64>
+  package var epoch: Int64 { currentEpoch.withLock { $0.number } }
+  private let currentEpoch: Mutex<Epoch>
+
+  private struct Epoch {
+    let number: Int64
+    /// The newest commit when the epoch began, if it began while the catalog was open.
+    var firstSequence: Int64 = 0
+  }
+
   /// Whether every token of this epoch was issued after the catalog was opened.
   private let isNewEpoch: Atomic<Bool>
 
@@ -83,7 +90,7 @@ package final class Catalog: Sendable {
         onProgress: onProgress, hook: hook)
       let opened = try opening.open()
       (pool, uuid, journal) = (opened.pool, opened.uuid, opened.journal)
-      currentEpoch = Atomic(opened.epoch)
+      currentEpoch = Mutex(Epoch(number: opened.epoch))
       isNewEpoch = Atomic(opened.isNewEpoch)
       mark = opening.mark
       currentMarkProblem = Mutex(opening.markProblem)
@@ -145,6 +152,15 @@ package final class Catalog: Sendable {
 
   package func token(_ sequence: Int64) -> ChangeToken {
     ChangeToken(library: uuid, epoch: epoch, sequence: sequence)
+  }
+
+  /// The token of an observed list that was read at this commit.
+  ///
+  /// An epoch may end between the reading of a list and its token. A list that is older than the epoch gets the epoch
+  /// before, so a token of a later epoch never has a lower sequence. Clients rely on that order.
+  package func token(ofListAt sequence: Int64) -> ChangeToken {
+    let epoch = currentEpoch.withLock { sequence < $0.firstSequence ? $0.number - 1 : $0.number }
+    return ChangeToken(library: uuid, epoch: epoch, sequence: sequence)
   }
 
   /// Runs one transaction. Readers see all of it or nothing.
@@ -278,6 +294,8 @@ package final class Catalog: Sendable {
       return false
     }
     let next = epoch + 1
+    // The only writer is the caller, so no commit comes before the new epoch.
+    let sequence = try read { try $0.sequence() }
     do {
       try write(durable: true) { writer in
         try writer.database.execute(sql: "UPDATE library SET epoch = ?", arguments: [next])
@@ -287,7 +305,7 @@ package final class Catalog: Sendable {
       isNewEpoch.store(false, ordering: .releasing)
       throw error
     }
-    currentEpoch.store(next, ordering: .releasing)
+    currentEpoch.withLock { $0 = Epoch(number: next, firstSequence: sequence) }
     pool.writeWithoutTransaction { _ in
       marked?.epoch = next
       writeMark(durable: true)

@@ -210,8 +210,8 @@ final class ChangeInbox: Sendable {
   ///    nothing to a list that is at the sequence.
   /// 5. The second epoch is earlier. No list that has a token of a later one gets a token of it.
   ///
-  /// In the third case, the epoch may also have ended without a commit while photod computed the difference to an
-  /// earlier one. Then the wait ends with the next commit.
+  /// Only a restore leads to the third case. If an epoch ends without a commit, photod gives a list that was read at an
+  /// earlier commit a token of the epoch that ended.
   static func isEarlier(_ one: String, than other: String) -> Bool {
     guard let left = ChangeToken(one), let right = ChangeToken(other), left.library == right.library else {
       return false

@@ -64,7 +64,7 @@ package struct CollectionListObservation {
   /// Sends only the token of a list that is as it was sent.
   private mutating func sendUnchanged(_ list: LiveCollections.Version, _ send: Send) async throws {
     let same = CollectionObservation(
-      token: live.catalog.token(list.sequence).description, previousToken: sentToken, count: list.order.count,
+      token: live.catalog.token(ofListAt: list.sequence).description, previousToken: sentToken, count: list.order.count,
       digest: list.order.digest.description)
     sentToken = same.token
     try await send(same, try VarlinkEncoded(encoding: same))
@@ -77,7 +77,7 @@ package struct CollectionListObservation {
     let (now, change) = try live.collections.change(since: before)
     guard let change else { return (now, nil) }
     let observation = CollectionObservation(
-      token: live.catalog.token(now.sequence).description, previousToken: sentToken, count: now.order.count,
+      token: live.catalog.token(ofListAt: now.sequence).description, previousToken: sentToken, count: now.order.count,
       digest: now.order.digest.description, details: change.details, inserted: change.inserted,
       updated: change.updated, deleted: change.deleted)
     let key = SharedDifferences.Key(
@@ -100,7 +100,7 @@ package struct CollectionListObservation {
     }
     let previous = reload == nil ? nil : sentToken
     let digest = list.order.digest.description
-    sentToken = live.catalog.token(list.sequence).description
+    sentToken = live.catalog.token(ofListAt: list.sequence).description
     var rest = collections[...]
     repeat {
       var page = CollectionObservation(

@@ -384,7 +384,7 @@ package struct ListObservation {
     return encoded.byteCount < limit ? (whole, encoded) : nil
   }
 
-  private func token(_ list: FetchedList) -> String { live.catalog.token(list.sequence).description }
+  private func token(_ list: FetchedList) -> String { live.catalog.token(ofListAt: list.sequence).description }
 
   /// The size of the ids as JSON, each with a comma.
   private static func byteCount(of list: OrderedList) -> Int {

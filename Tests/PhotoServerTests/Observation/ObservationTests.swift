@@ -143,6 +143,29 @@ import Testing
     #expect(sent.isEmpty)
   }
 
+  /// Otherwise its token would be later than that of a list that is known at a higher sequence.
+  @Test func aListFromBeforeTheEndOfAnEpochHasATokenOfThatEpoch() async throws {
+    let fixture = try ServerFixture(isReopened: true)
+    let ids = try fixture.insert(2)
+    var observation = try fixture.observation()
+    try await observation.begin { _, _ in }
+    let epoch = fixture.catalog.epoch
+    try fixture.delete([ids[0]])
+    let earlier = try fixture.token()
+    let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
+    _ = try fixture.live.lists.current(plan)
+    // The epoch ends before the difference is computed.
+    try fixture.delete([ids[1]], announced: false)
+    #expect(try fixture.catalog.endTokens())
+    var sent: [Observation] = []
+    try await observation.advance { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.token) == [earlier])
+    try fixture.insert()
+    try await observation.advance { observation, _ in sent.append(observation) }
+    let later = try fixture.token()
+    #expect(sent.last?.token == later && ChangeToken(later)?.epoch == epoch + 1)
+  }
+
   @Test func tokenOfAFutureCommitIsExpired() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert()
