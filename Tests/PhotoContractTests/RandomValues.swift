@@ -29,7 +29,8 @@ struct RandomValues {
       token: text(), previousToken: maybe { $0.text() }, count: int(), digest: text(), origin: maybe { $0.text() },
       offset: maybe { $0.int() }, ids: maybe { $0.some { $0.assetID() } }, complete: maybe { $0.flag() },
       reload: maybe { $0.any([.tooManyChanges, .tokenExpired, .notWanted]) }, details: maybe { $0.details() },
-      insertedAssets: maybe { $0.some { $0.asset() } }, changedAssets: maybe { $0.some { $0.asset() } })
+      insertedAssets: maybe { $0.some { $0.asset() } }, changedAssets: maybe { $0.some { $0.asset() } },
+      collectionDeleted: maybe { $0.flag() })
   }
 
   mutating func historyPage() -> HistoryPage { HistoryPage(changes: some { $0.change() }, token: text()) }

@@ -210,6 +210,18 @@ class FetchResultTests(unittest.TestCase):
                 self.assertEqual((list(result.ids), model), (after, after))
                 self.assertEqual(result.digest, list_digest(after))
 
+    def test_a_deleted_collection_is_told_from_an_empty_one(self):
+        result = self.result([3, 2])
+        details = reference([3, 2], [], set())
+        change = result.apply(self.observation([], "t1", "t0", details=details, collectionDeleted=True))
+        self.assertEqual((change.collection_deleted, change.reload, list(change.after)), (True, None, []))
+        self.assertIsNone(result.apply(self.observation([], "t2", "t1", collectionDeleted=True)))
+        self.assertTrue(result.collection_deleted)
+        back = result.apply(self.observation([], "t3", "t2"))
+        self.assertEqual((back.collection_deleted, back.token, back.list_model_edits()), (False, "t3", []))
+        again = result.apply(self.page([], "t4", 0, [], reload="tokenExpired", collectionDeleted=True))
+        self.assertEqual((again.collection_deleted, again.reload), (True, "tokenExpired"))
+
     def test_reload_replaces_the_list(self):
         result = self.result([3, 2, 1])
         change = result.apply(self.page([5, 4], "t9", 0, [5, 4], reload="aLaterReason"))

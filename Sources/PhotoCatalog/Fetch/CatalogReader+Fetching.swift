@@ -43,18 +43,26 @@ extension CatalogReader {
     return try Self.plan(followed.options, of: collectionRow(id: followed.id) ?? .deleted(followed.id))
   }
 
-  /// Resolves the options, also if the collection was deleted, for a client that continues to observe it.
+  /// Resolves the options, also if the collection was deleted, for a client that continues to observe it. An id that no
+  /// collection ever had is an error.
   ///
   /// - Throws: ``FetchError``. A deleted collection has no title, so it can only be named by its id.
   package func planOfResumption(_ options: FetchOptions) throws -> FetchPlan {
     do {
       return try plan(options)
     } catch FetchError.noSuchCollection(let collection, let similar) {
-      guard let id = Self.collectionID(in: collection) else {
+      guard let id = Self.collectionID(in: collection), try wasAssigned(id) else {
         throw FetchError.noSuchCollection(collection: collection, similar: similar)
       }
       return try Self.plan(options, of: .deleted(id))
     }
+  }
+
+  /// Whether a collection may have had this id. An id that was only reserved counts, too.
+  private func wasAssigned(_ id: CollectionID) throws -> Bool {
+    let statement = try RawStatement(database, "SELECT seq FROM sqlite_sequence WHERE name = 'collection'")
+    let last = try statement.firstRow { statement.collectionID(0) } ?? 0
+    return id > 0 && id <= last
   }
 
   /// Whether there is such a collection in this snapshot.

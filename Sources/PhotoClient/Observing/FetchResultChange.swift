@@ -26,8 +26,9 @@ public struct FetchResultChange: Sendable {
     case accessChanged
     /// The library was rebuilt or restored, or it is another one.
     case libraryReplaced
-    /// The album of the list was deleted, and the list is empty: see ``FetchResultChange/isCollectionDeleted``. Or an
-    /// album that was named by its title is back, with photos.
+    /// photod knows no album with the title of the list, so the list is empty, or the album is back. If an album is
+    /// deleted while it is observed, its assets are removed, with details: see
+    /// ``FetchResultChange/isCollectionDeleted``.
     case collectionDeleted
     /// The app skipped so many changes that they are no longer kept.
     case tooManySkipped
@@ -42,7 +43,6 @@ public struct FetchResultChange: Sendable {
         case .digestMismatch: .digestMismatch
         case .accessChanged: .accessChanged
         case .libraryReplaced: .libraryReplaced
-        case .collectionDeleted: .collectionDeleted
         case .notWanted, .unknown: .unknown
         }
     }
@@ -57,9 +57,16 @@ public struct FetchResultChange: Sendable {
   /// Why there are no details; `nil` if there are.
   public let reloadReason: ReloadReason?
 
-  init(from before: FetchResult, to after: FetchResult, _ outcome: ListOutcome) {
+  /// Whether the album of the list no longer exists. The list is empty then, and it may have been empty before.
+  ///
+  /// If the deletion is undone, another change follows, also if the album has no photos. A list of a whole library is
+  /// never of a deleted album.
+  public let isCollectionDeleted: Bool
+
+  init(from before: FetchResult, to after: FetchResult, _ outcome: ListOutcome, isCollectionDeleted: Bool) {
     self.before = before
     self.after = after
+    self.isCollectionDeleted = isCollectionDeleted
     switch outcome {
     case .details(let details): (self.details, reloadReason) = (details, nil)
     case .reload(let reason): (details, reloadReason) = (nil, reason)
@@ -68,12 +75,6 @@ public struct FetchResultChange: Sendable {
 
   /// Whether the indexes below describe the change. Otherwise they are empty, and the list must be reloaded.
   public var hasIncrementalChanges: Bool { details != nil }
-
-  /// Whether the album of the list was deleted. The list is empty then, and it may have been empty before.
-  ///
-  /// If the deletion is undone, another change brings the photos back. A list of a whole library is never of a deleted
-  /// album.
-  public var isCollectionDeleted: Bool { reloadReason == .collectionDeleted && after.isEmpty }
 
   // MARK: - Indexes
 

@@ -12,6 +12,8 @@ struct ListStep: Sendable {
   let before: FetchResult
   let after: FetchResult
   let outcome: ListOutcome
+  /// Whether the collection of the list no longer exists.
+  let isCollectionDeleted: Bool
   /// photod's word for the origin of the change; nil if it has several.
   let origin: String?
   /// The changes before this one, the oldest first.
@@ -23,23 +25,26 @@ struct ListStep: Sendable {
   /// - Complexity: O(1) for the result before the change, and O(n log n) for an older one.
   func change(from result: FetchResult) -> FetchResultChange? {
     guard result.lineage === after.lineage, result != after else { return nil }
-    if result == before { return FetchResultChange(from: before, to: after, outcome) }
+    if result == before { return change(from: before, outcome) }
     guard let place = skipped.firstIndex(where: { $0.before == result.snapshot.serial }) else {
       if let known = ChangeToken(result.token), let reached = ChangeToken(after.token), known.epoch == reached.epoch,
         known.library == reached.library, known.sequence >= reached.sequence
       {
         return nil
       }
-      return FetchResultChange(from: result, to: after, .reload(.tooManySkipped))
+      return change(from: result, .reload(.tooManySkipped))
     }
     guard case .details(let details) = outcome, let from = result.snapshot.complete, let to = after.snapshot.complete
-    else { return FetchResultChange(from: result, to: after, outcome) }
+    else { return change(from: result, outcome) }
     var touched = TouchedAssets()
     for step in skipped[place...] { touched.merge(step.touched) }
     touched.merge(TouchedAssets(details, from: before, to: after))
     let composed = FetchResultChangeDetails.full(from: from, to: to, touched: touched)
-    return composed.map { FetchResultChange(from: result, to: after, .details($0)) }
-      ?? FetchResultChange(from: result, to: after, .details(.init(countBefore: from.count, countAfter: to.count)))
+    return change(from: result, .details(composed ?? .init(countBefore: from.count, countAfter: to.count)))
+  }
+
+  private func change(from result: FetchResult, _ outcome: ListOutcome) -> FetchResultChange {
+    FetchResultChange(from: result, to: after, outcome, isCollectionDeleted: isCollectionDeleted)
   }
 }
 
@@ -58,20 +63,22 @@ struct ListChain: Sendable {
   private static let maximumTouched = 20_000
 
   private(set) var current: FetchResult
-  /// Whether the last change said that the collection of the list was deleted.
+  /// Whether the last change said that the collection of the list no longer exists.
   private(set) var isOfDeletedCollection = false
   private var skipped: [SkippedStep] = []
 
   init(_ result: FetchResult) { current = result }
 
   mutating func advance(
-    to ids: [AssetID], token: String, _ outcome: ListOutcome, origin: String?
+    to ids: [AssetID], token: String, _ outcome: ListOutcome, origin: String?, isCollectionDeleted: Bool = false
   ) -> ListStep {
     let before = current
     let after = before.following(with: ids, token: token)
-    isOfDeletedCollection = if case .reload(.collectionDeleted) = outcome { ids.isEmpty } else { false }
+    isOfDeletedCollection = isCollectionDeleted
     if case .reload = outcome { skipped = [] }
-    let step = ListStep(before: before, after: after, outcome: outcome, origin: origin, skipped: skipped)
+    let step = ListStep(
+      before: before, after: after, outcome: outcome, isCollectionDeleted: isCollectionDeleted, origin: origin,
+      skipped: skipped)
     current = after
     guard case .details(let details) = outcome else { return step }
     let namedCount =

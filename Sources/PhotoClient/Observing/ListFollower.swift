@@ -103,10 +103,12 @@ struct ListFollower: Sendable {
   /// - Returns: nil if it was empty, and its album was not deleted or the app knows that.
   private func emptied(_ chain: inout ListChain, _ reason: FetchResultChange.ReloadReason) async throws -> ListStep? {
     guard !chain.current.isEmpty || (reason == .collectionDeleted && !chain.isOfDeletedCollection) else { return nil }
-    // The error has no token. An album that was missing then is missing at a token that is read afterwards, too.
+    // The error has no token, so it is read afterwards. If the deletion is undone in between, the album is there at that
+    // token. Then the next attempt brings its list.
     let token = reason == .collectionDeleted ? try await library.status().token : chain.current.token
     chain.current.lineage.pages.invalidateAll()
-    return chain.advance(to: [], token: token, .reload(reason), origin: nil)
+    return chain.advance(
+      to: [], token: token, .reload(reason), origin: nil, isCollectionDeleted: reason == .collectionDeleted)
   }
 
   /// - Returns: the change of the list, if there is one.
@@ -118,16 +120,26 @@ struct ListFollower: Sendable {
     if let reason = observation.reload { reload = .init(reason) }
     let step = try replica.apply(observation)
     let pages = chain.current.lineage.pages
+    let isDeleted = observation.collectionDeleted == true
     switch step {
-    case .partOfList, .unchanged, .stale: return nil
+    case .partOfList, .stale: return nil
+    case .unchanged:
+      // An empty album was deleted, or is back. photod says on each new connection that it is deleted, and the app gets
+      // one change.
+      guard isDeleted != chain.isOfDeletedCollection else { return nil }
+      let same = FetchResultChangeDetails(countBefore: replica.ids.count, countAfter: replica.ids.count)
+      return chain.advance(
+        to: replica.ids, token: observation.token, .details(same), origin: observation.origin,
+        isCollectionDeleted: isDeleted)
     case .list:
       let reason = reload ?? .unknown
       reload = nil
       pages.invalidateAll()
-      // photod answers so to each new connection while the album is deleted. An album that is back without photos also
-      // leaves the list as it is.
-      if reason == .collectionDeleted, replica.ids.isEmpty, chain.isOfDeletedCollection { return nil }
-      return chain.advance(to: replica.ids, token: observation.token, .reload(reason), origin: observation.origin)
+      // The app has this empty list of the deleted album.
+      if isDeleted, chain.isOfDeletedCollection { return nil }
+      return chain.advance(
+        to: replica.ids, token: observation.token, .reload(reason), origin: observation.origin,
+        isCollectionDeleted: isDeleted)
     case .details(let details):
       reload = nil
       for range in details.changedAfter { pages.invalidate(replica.ids[range.start..<range.start + range.count]) }
@@ -138,7 +150,8 @@ struct ListFollower: Sendable {
       }
       pages.keep((observation.insertedAssets ?? []) + (observation.changedAssets ?? []))
       return chain.advance(
-        to: replica.ids, token: observation.token, .details(details), origin: observation.origin)
+        to: replica.ids, token: observation.token, .details(details), origin: observation.origin,
+        isCollectionDeleted: isDeleted)
     }
   }
 }

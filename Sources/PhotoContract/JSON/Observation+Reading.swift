@@ -15,6 +15,7 @@ extension Observation: JSONReadable {
     var details: FetchResultChangeDetails?
     var insertedAssets: [Asset]?
     var changedAssets: [Asset]?
+    var collectionDeleted: Bool?
     try reader.object { reader, name throws(JSONReader.Unexpected) in
       switch name {
       case "token": token = try reader.value()
@@ -29,13 +30,15 @@ extension Observation: JSONReadable {
       case "details": details = try reader.optional()
       case "insertedAssets": insertedAssets = try reader.optional()
       case "changedAssets": changedAssets = try reader.optional()
+      case "collectionDeleted": collectionDeleted = try reader.optional()
       default: try reader.skip()
       }
     }
     self.init(
       token: try JSONReader.required(token), previousToken: previousToken, count: try JSONReader.required(count),
       digest: try JSONReader.required(digest), origin: origin, offset: offset, ids: ids, complete: complete,
-      reload: reload, details: details, insertedAssets: insertedAssets, changedAssets: changedAssets)
+      reload: reload, details: details, insertedAssets: insertedAssets, changedAssets: changedAssets,
+      collectionDeleted: collectionDeleted)
   }
 }
 

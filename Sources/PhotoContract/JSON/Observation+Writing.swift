@@ -6,6 +6,7 @@ extension Observation: JSONWritable {
   package func write(to writer: inout JSONWriter) {
     writer.object {
       $0.member("changedAssets", changedAssets)
+      $0.member("collectionDeleted", collectionDeleted)
       $0.member("complete", complete)
       $0.member("count", count)
       $0.member("details", details)

@@ -17,13 +17,10 @@ public struct Observation: Codable, Hashable, Sendable {
     case libraryReplaced
     /// The client asked not to get differences. The observation has no list either.
     case notWanted
-    /// The collection of the list was deleted. The list is empty, and may have been empty before.
-    case collectionDeleted
     case unknown
 
     public static let allCases: [Reload] = [
       .tooManyChanges, .tokenExpired, .digestMismatch, .accessChanged, .libraryReplaced, .notWanted,
-      .collectionDeleted,
     ]
   }
 
@@ -45,19 +42,21 @@ public struct Observation: Codable, Hashable, Sendable {
   public var complete: Bool?
   /// Why the whole list is sent again; nil for the first list and for a difference.
   public var reload: Reload?
-  /// The difference; nil in a page, and if only the token is new.
+  /// The difference; nil in a page, and if the list is the same.
   public var details: FetchResultChangeDetails?
   /// The assets at `details.insertedAfter`, if the client asked for objects and they fit.
   public var insertedAssets: [Asset]?
   /// The assets at `details.changedAfter`, if the client asked for objects and they fit.
   public var changedAssets: [Asset]?
+  /// True if the observed collection no longer exists. Its list is empty. nil otherwise.
+  public var collectionDeleted: Bool?
 
   /// Creates an observation of assets. A page of the list has `offset` and `ids`, and a difference has `details`. If
-  /// only the token is new, it has neither.
+  /// only the token or ``collectionDeleted`` is new, it has neither.
   public init(
     token: String, previousToken: String? = nil, count: Int, digest: String, origin: String? = nil, offset: Int? = nil,
     ids: [AssetID]? = nil, complete: Bool? = nil, reload: Reload? = nil, details: FetchResultChangeDetails? = nil,
-    insertedAssets: [Asset]? = nil, changedAssets: [Asset]? = nil
+    insertedAssets: [Asset]? = nil, changedAssets: [Asset]? = nil, collectionDeleted: Bool? = nil
   ) {
     self.token = token
     self.previousToken = previousToken
@@ -71,5 +70,6 @@ public struct Observation: Codable, Hashable, Sendable {
     self.details = details
     self.insertedAssets = insertedAssets
     self.changedAssets = changedAssets
+    self.collectionDeleted = collectionDeleted
   }
 }

@@ -16,6 +16,8 @@ package struct ListObservation {
   private var isRedefined = false
   private let sendsObjects: Bool
   private let sendsReloadsOnly: Bool
+  /// Whether the last reply said that the collection of the list no longer exists.
+  private var sentIsDeleted = false
   /// Whether there are also replies for commits that left the list as it was.
   private let sendsUnchanged: Bool
   /// The list that the client has from an earlier connection, until the first reply. It may be as long as the library.
@@ -86,21 +88,26 @@ package struct ListObservation {
       return
     }
     self.resumption = nil
-    if plan.isOfDeletedCollection {
-      let list = try await takeCurrentList()
-      // The deletion may have been undone in the meantime.
-      if plan.isOfDeletedCollection {
-        return try await sendList(list, reload: .collectionDeleted, previousToken: since, send)
-      }
-    }
     switch try await base(resumption, since: since) {
+    case .foreign(let reason):
+      if plan.isOfDeletedCollection {
+        // No list of this library has this token. So the client did not observe the collection, and gets the error of
+        // an unknown one. The deletion may also have been undone in the meantime.
+        let options = resumption.options ?? FetchOptions()
+        plan = try await reads.run { [live] in try live.catalog.read { try $0.plan(options) } }
+      }
+      try await sendList(try await takeCurrentList(), reload: reason, previousToken: since, send)
     case .reload(let reason):
       try await sendList(try await takeCurrentList(), reload: reason, previousToken: since, send)
     case .sent(let known, let sequence, let list):
       sent = known
       (sentToken, sentSequence) = (since, sequence)
       checkedSequence = sequence
-      let difference = try await reads.run { [self] () throws -> Difference in try self.difference(to: list) }
+      let (difference, isDeleted) = try await reads.run { [self] () throws -> (Difference, Bool) in
+        (try self.difference(to: list), try isOfDeletedCollection(list))
+      }
+      // The client may know that already. It is told in any case, with the first reply.
+      sentIsDeleted = isDeleted
       if try await !sendDifference(difference, to: list, send) {
         sent = .list(list.list)
         try await sendUnchanged(list, send)
@@ -133,7 +140,9 @@ package struct ListObservation {
 
   /// Sends only the token of a list that is as it was sent.
   private mutating func sendUnchanged(_ list: FetchedList, _ send: Send) async throws {
-    let same = Observation(token: token(list), previousToken: sentToken, count: list.count, digest: list.digest)
+    let same = Observation(
+      token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
+      collectionDeleted: sentIsDeleted ? true : nil)
     (sentToken, sentSequence) = (same.token, list.sequence)
     try await send(same, encoded(same))
   }
@@ -171,22 +180,28 @@ package struct ListObservation {
     /// The list that the client has, the commit that it belongs to, and the current list, which is of that commit or a
     /// later one.
     case sent(Sent, sequence: Int64, now: FetchedList)
+    /// The token is of this library, but the list at that time is not known.
     case reload(Observation.Reload)
+    /// The token is none of this library and its epoch.
+    case foreign(Observation.Reload)
   }
 
   private mutating func base(_ resumption: ObserveRequest, since: String) async throws -> Base {
-    guard let token = ChangeToken(since) else { return .reload(.tokenExpired) }
+    guard let token = ChangeToken(since) else { return .foreign(.tokenExpired) }
     guard token.library == live.catalog.uuid, token.epoch == live.catalog.epoch else {
-      return .reload(.libraryReplaced)
+      return .foreign(.libraryReplaced)
     }
     let (now, base) = try await reads.run { [self] () throws -> (Self, Base?) in
       var now = self
-      guard try live.catalog.read({ try $0.historyReaches(token.sequence) }) else { return (now, nil) }
-      return (now, try now.base(resumption, at: token))
+      let (isAhead, isInHistory) = try live.catalog.read {
+        (try $0.sequence() < token.sequence, try $0.historyReaches(token.sequence))
+      }
+      if isAhead { return (now, nil) }
+      return (now, isInHistory ? try now.base(resumption, at: token) : .reload(.tokenExpired))
     }
     plan = now.plan
     if let base { return base }
-    return .reload(try await endTokens(token) ? .libraryReplaced : .tokenExpired)
+    return .foreign(try await endTokens(token) ? .libraryReplaced : .tokenExpired)
   }
 
   private mutating func base(_ resumption: ObserveRequest, at token: ChangeToken) throws -> Base {
@@ -232,18 +247,20 @@ package struct ListObservation {
       isRedefined = false
       checkedSequence = list.sequence
       lastChangeCount = difference.changeCount
-      if difference.isOfDeletedCollection {
-        try await sendList(list, reload: .collectionDeleted, previousToken: sentToken, send)
-        return true
-      }
-      guard let observation = difference.observation else {
+      let isDeleted = difference.isOfDeletedCollection ?? sentIsDeleted
+      let isNewlyDeleted = isDeleted != sentIsDeleted
+      sentIsDeleted = isDeleted
+      let observation = difference.observation
+      if observation == nil {
         // The list may have been fetched anew, with the same ids. Then all observations hold the new one.
         sent = .list(list.list)
-        return false
+        if !isNewlyDeleted { return false }
       }
       if sendsReloadsOnly {
         try await sendList(list, reload: .notWanted, previousToken: sentToken, send)
-      } else if let encoded = difference.encoded {
+      } else if observation == nil {
+        try await sendUnchanged(list, send)
+      } else if let observation, let encoded = difference.encoded {
         sent = .list(list.list)
         (sentToken, sentSequence) = (observation.token, list.sequence)
         try await send(observation, encoded)
@@ -292,11 +309,16 @@ package struct ListObservation {
     to list: FetchedList, _ details: (CommitEffects) -> FetchResultChangeDetails?
   ) throws -> ListDifference {
     let effects = try live.commits.effects(after: checkedSequence, through: list.sequence)
-    if try isOfDeletedCollection(list, effects) { return .ofDeletedCollection }
-    guard let details = details(effects) else { return .none }
+    let details = details(effects)
+    // The commits that deleted the collection, or brought it back, name it. Its assets may leave with a later one.
+    let mayDiffer =
+      details != nil || plan.isOfDeletedCollection || plan.collectionID.map(effects.collections.contains) == true
+    let isDeleted = mayDiffer ? try isOfDeletedCollection(list) : nil
+    guard let details else { return ListDifference(isOfDeletedCollection: isDeleted) }
     var observation = Observation(
       token: token(list), previousToken: sentToken, count: list.count, digest: list.digest,
-      origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details)
+      origin: effects.origins.count == 1 ? effects.origins.first : nil, details: details,
+      collectionDeleted: isDeleted == true ? true : nil)
     let changeCount =
       details.insertedIDs.count + (details.removedBefore + details.changedAfter).reduce(0) { $0 + $1.count }
     var encoded = self.encoded(observation)
@@ -304,18 +326,20 @@ package struct ListObservation {
     if byteCount > 1 << 20 || (byteCount > 16 << 10 && byteCount > Self.byteCount(of: list.list)) {
       // It is kept for the other observers, but the details are never sent. They may be as long as the list.
       observation.details = nil
-      return ListDifference(observation: observation, encoded: nil, changeCount: changeCount)
+      return ListDifference(
+        observation: observation, encoded: nil, changeCount: changeCount, isOfDeletedCollection: isDeleted)
     }
     if sendsObjects, let whole = try addObjects(to: observation, list, besides: byteCount) {
       (observation, encoded) = whole
     }
-    return ListDifference(observation: observation, encoded: encoded, changeCount: changeCount)
+    return ListDifference(
+      observation: observation, encoded: encoded, changeCount: changeCount, isOfDeletedCollection: isDeleted)
   }
 
-  /// Whether these commits deleted the collection of the list. The catalog is read as it is now, which may be later than
-  /// the list. So the collection of an empty list may be deleted with the next commit only, and is then reported twice.
-  private func isOfDeletedCollection(_ list: FetchedList, _ effects: CommitEffects) throws -> Bool {
-    guard list.count == 0, let id = plan.collectionID, effects.collections.contains(id) else { return false }
+  /// Whether the collection of the list no longer exists. The catalog is read as it is now, which may be later than the
+  /// list. So the deletion of the collection of an empty list may be reported one commit early.
+  private func isOfDeletedCollection(_ list: FetchedList) throws -> Bool {
+    guard list.count == 0, let id = plan.collectionID else { return false }
     return try !live.catalog.read { try $0.hasCollection(id) }
   }
 
@@ -330,10 +354,21 @@ package struct ListObservation {
     if reload == .notWanted {
       let none = Observation(
         token: sentToken, previousToken: previous, count: list.count, digest: list.digest, offset: 0, ids: [],
-        complete: true, reload: reload)
+        complete: true, reload: reload, collectionDeleted: sentIsDeleted ? true : nil)
       try await send(none, encoded(none))
       return
     }
+    if list.count == 0 {
+      // Such a list has one page. The pages that are shared do not say whether the collection exists.
+      let page = try await reads.run { [self] () throws -> SharedPages.Page in
+        self.page(
+          of: list, at: 0, reload: reload, previousToken: previous, isDeleted: try isOfDeletedCollection(list))
+      }
+      sentIsDeleted = page.observation.collectionDeleted == true
+      try await send(page.observation, page.encoded)
+      return
+    }
+    sentIsDeleted = false
     let shared = SharedPages.List(plan: plan.key, sequence: list.sequence)
     live.differences.pages.beginReading(shared)
     defer { live.differences.pages.endReading(shared) }
@@ -351,12 +386,14 @@ package struct ListObservation {
   }
 
   private func page(
-    of list: FetchedList, at position: Int, reload: Observation.Reload? = nil, previousToken: String? = nil
+    of list: FetchedList, at position: Int, reload: Observation.Reload? = nil, previousToken: String? = nil,
+    isDeleted: Bool = false
   ) -> SharedPages.Page {
     let end = min(position + ReplyLimits.idsPerPage, list.count)
     let observation = Observation(
       token: token(list), previousToken: previousToken, count: list.count, digest: list.digest, offset: position,
-      ids: list.list.entries.ids(in: position..<end), complete: end == list.count, reload: reload)
+      ids: list.list.entries.ids(in: position..<end), complete: end == list.count, reload: reload,
+      collectionDeleted: isDeleted ? true : nil)
     return SharedPages.Page(observation: observation, encoded: encoded(observation))
   }
 

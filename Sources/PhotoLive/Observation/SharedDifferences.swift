@@ -11,11 +11,10 @@ package struct ListDifference: Sendable {
   var encoded: VarlinkEncoded?
   /// The number of assets that came, went or changed.
   var changeCount = 0
-  /// Whether the collection of the list was deleted. Then the observers get the empty list, even if it was empty before.
-  var isOfDeletedCollection = false
+  /// Whether the collection of the list no longer exists. nil if that is as it was at the list before.
+  var isOfDeletedCollection: Bool?
 
   package static let none = ListDifference()
-  static let ofDeletedCollection = ListDifference(isOfDeletedCollection: true)
 }
 
 /// The differences of lists with many observers. The first observer that needs a difference computes and encodes it,

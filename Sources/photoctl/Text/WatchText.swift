@@ -225,6 +225,8 @@ struct ObservationText {
   private var replica = FetchResultReplica()
   /// With `since` there is no list yet, and differences are shown without it.
   private var hasList = false
+  /// Whether the album of the list no longer exists.
+  private var isOfDeletedAlbum = false
   private var seen = SeenPaths()
   private let style: Style
 
@@ -240,6 +242,9 @@ struct ObservationText {
 
   mutating func text(_ observation: Observation, at time: String = WatchText.clock(WatchText.now)) throws -> String {
     let before = replica.ids
+    let wasDeleted = isOfDeletedAlbum
+    isOfDeletedAlbum = observation.collectionDeleted == true
+    let deletion = isOfDeletedAlbum && !wasDeleted ? "\(time)  the album of the list was deleted\n" : ""
     if observation.ids != nil {
       let step: FetchResultReplica.Step
       do {
@@ -251,6 +256,7 @@ struct ObservationText {
       hasList = true
       let why = reload.map { " (\($0.rawValue))" } ?? ""
       return "\(time)  the list has \(Text.count(observation.count, "asset", "assets"))\(why)\n"
+        + deletion
     }
     if hasList {
       do {
@@ -260,11 +266,15 @@ struct ObservationText {
       }
     }
     guard let details = observation.details else {
+      if !deletion.isEmpty { return deletion }
+      if wasDeleted, !isOfDeletedAlbum {
+        return "\(time)  the album of the list is back: \(Text.count(observation.count, "asset", "assets"))\n"
+      }
       return "\(time)  the list has not changed: \(Text.count(observation.count, "asset", "assets"))\n"
     }
     return WatchText.text(
       at: time, origin: observation.origin, head: Self.head(details, observation),
-      lines(details, observation, before: before))
+      lines(details, observation, before: before)) + deletion
   }
 
   private static func head(_ details: FetchResultChangeDetails, _ observation: Observation) -> [String] {

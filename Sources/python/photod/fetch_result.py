@@ -17,10 +17,11 @@ class FetchResultChange:
 
     before, after: the ids of the list before and after it. Do not change them.
     details: the difference between both; None if the list was read as a whole, at the start or because of `reload`.
-    reload: the reason for reading the whole list; None at the start. With `collectionDeleted`, the collection was deleted,
-        and the list is empty.
+    reload: the reason for reading the whole list; None at the start.
     origin: such as watcher, rescan or client:NAME; None if the difference has several.
     inserted_assets, changed_assets: whole assets, if they were asked for, and photod sent them.
+    collection_deleted: whether the collection of the list no longer exists. The list is empty, and may have been empty
+        before.
     """
 
     token: str
@@ -31,6 +32,7 @@ class FetchResultChange:
     origin: str | None = None
     inserted_assets: tuple[Asset, ...] | None = None
     changed_assets: tuple[Asset, ...] | None = None
+    collection_deleted: bool = False
 
     def list_model_edits(self) -> list[ListModelEdit]:
         """The `items-changed` signals of a GListModel: those of the details, or one that replaces the whole list."""
@@ -52,6 +54,7 @@ class FetchResult:
         self._ids = list(ids)
         self._token = token
         self._digest = list_digest(self._ids)
+        self._collection_deleted = False
         self._pages: list[int] | None = None
         self._reload: str | None = None
 
@@ -69,6 +72,11 @@ class FetchResult:
     def digest(self) -> str:
         return self._digest
 
+    @property
+    def collection_deleted(self) -> bool:
+        """Whether the collection of the list no longer exists."""
+        return self._collection_deleted
+
     def __len__(self) -> int:
         return len(self._ids)
 
@@ -85,7 +93,11 @@ class FetchResult:
         """
         if observation.reload == "notWanted":
             self._token, self._pages = observation.token, None
-            return FetchResultChange(observation.token, self._ids, self._ids, reload=observation.reload)
+            self._collection_deleted = observation.collection_deleted is True
+            return FetchResultChange(
+                observation.token, self._ids, self._ids, reload=observation.reload,
+                collection_deleted=self._collection_deleted,
+            )  # fmt: skip
         if observation.ids is not None:
             return self._take_page(observation.ids, observation)
         if self._pages is not None:
@@ -95,7 +107,14 @@ class FetchResult:
         if observation.details is None:
             _check(len(self._ids), self._digest, observation)
             self._token = observation.token
-            return None
+            if self._collection_deleted == (observation.collection_deleted is True):
+                return None
+            # An empty collection was deleted, or is back.
+            self._collection_deleted = observation.collection_deleted is True
+            return FetchResultChange(
+                observation.token, self._ids, self._ids, FetchResultChangeDetails(len(self._ids), len(self._ids)),
+                collection_deleted=self._collection_deleted,
+            )  # fmt: skip
         try:
             after = observation.details.applied(self._ids)
         except DetailsMismatch as error:
@@ -121,9 +140,10 @@ class FetchResult:
         digest = list_digest(ids)
         _check(len(ids), digest, observation)
         before, self._ids, self._digest, self._token = self._ids, ids, digest, observation.token
+        self._collection_deleted = observation.collection_deleted is True
         return FetchResultChange(
             observation.token, before, ids, observation.details, reload, observation.origin,
-            observation.inserted_assets, observation.changed_assets,
+            observation.inserted_assets, observation.changed_assets, self._collection_deleted,
         )  # fmt: skip
 
 

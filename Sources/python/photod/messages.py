@@ -100,6 +100,7 @@ class Observation(Record):
     details: FetchResultChangeDetails | None = None
     inserted_assets: tuple[Asset, ...] | None = None
     changed_assets: tuple[Asset, ...] | None = None
+    collection_deleted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

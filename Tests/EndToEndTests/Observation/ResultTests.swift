@@ -182,11 +182,12 @@ import Testing
       try await library.performChanges { $0.deleteCollection(albumID) }
       let deleted = try #require(await ofAlbum.next()?.details(for: inAlbum))
       #expect(deleted.isCollectionDeleted && deleted.after.isEmpty)
+      #expect(deleted.removedIDs == ids && deleted.deletedIDs.isEmpty)
       inAlbum = deleted.after
       // An observer that comes later finds the deletion, too.
       var late = library.changes(for: [fetched]).makeAsyncIterator()
       let found = try #require(await late.next()?.details(for: fetched))
-      #expect(found.isCollectionDeleted && found.after.isEmpty)
+      #expect(found.isCollectionDeleted && found.after.isEmpty && found.removedIDs == ids)
       try await library.undoChange(try #require(try await library.undoableChanges().first).id)
       let back = try #require(await ofAlbum.next()?.details(for: inAlbum))
       #expect(!back.isCollectionDeleted && back.insertedIDs == ids)

@@ -383,12 +383,12 @@ import Varlink
   }
 
   private static func list(
-    _ ids: [AssetID], _ token: String, reload: Observation.Reload? = nil
+    _ ids: [AssetID], _ token: String, reload: Observation.Reload? = nil, isDeleted: Bool = false
   ) -> ObserveReply {
     ObserveReply(
       observation: Observation(
         token: token, count: ids.count, digest: ListDigest(of: ids).description, offset: 0, ids: ids, complete: true,
-        reload: reload))
+        reload: reload, collectionDeleted: isDeleted ? true : nil))
   }
 
   private static let forever: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3_600)) }
@@ -540,7 +540,7 @@ import Varlink
         calls += 1
         return calls
       }
-      try await call.replyContinuing(Self.list([], "l.1.\(number + 1)", reload: .collectionDeleted))
+      try await call.replyContinuing(Self.list([], "l.1.\(number + 1)", reload: .tokenExpired, isDeleted: true))
       if number < 3 {
         throw VarlinkError("org.photod.library.LibraryUnavailable", MessageError(message: "photod is stopping."))
       }
@@ -560,6 +560,58 @@ import Varlink
       #expect(details.isCollectionDeleted && details.after.isEmpty && details.after.token == "l.1.2")
       let back = try #require(await changes.next()?.details(for: details.after))
       #expect(!back.isCollectionDeleted && back.insertedIDs == [7] && back.after.token == "l.1.5")
+    }
+  }
+
+  /// The list is the same, but the app shows whether the album exists.
+  @Test func anEmptyAlbumThatIsDeletedAndComesBackIsTwoChanges() async throws {
+    var answers = ScriptedList([]).answers
+    answers["Observe"] = { call in
+      for (number, isDeleted) in [true, true, false, false].enumerated() {
+        try await call.replyContinuing(
+          ObserveReply(
+            observation: Observation(
+              token: "l.1.\(number + 2)", previousToken: "l.1.\(number + 1)", count: 0,
+              digest: ListDigest().description, collectionDeleted: isDeleted ? true : nil)))
+      }
+      try await Self.forever()
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let deleted = try #require(await changes.next()?.details(for: result))
+      #expect(deleted.isCollectionDeleted && deleted.hasIncrementalChanges && deleted.after.token == "l.1.2")
+      let back = try #require(await changes.next()?.details(for: deleted.after))
+      #expect(!back.isCollectionDeleted && back.hasIncrementalChanges && back.after.token == "l.1.4")
+      #expect(back.after.isEmpty)
+    }
+  }
+
+  /// An album that is named by its title is back, and has no photos.
+  @Test func anAlbumThatComesBackEmptyByItsTitleIsAChange() async throws {
+    let isBack = Mutex(false)
+    var answers = ScriptedList([1]).answers
+    answers["Observe"] = { call in
+      guard isBack.withLock({ $0 }) else {
+        throw VarlinkError(
+          "org.photod.library.NoSuchCollection", NoSuchCollectionError(collection: "album:A", similar: []))
+      }
+      try await call.replyContinuing(Self.list([], "l.1.5"))
+      try await Self.forever()
+    }
+    answers["Status"] = { call in
+      try await call.reply(
+        StatusReply(
+          status: LibraryStatus(state: .live, library: "l", token: "l.1.4", version: "1", assetCount: 1, roots: [])))
+    }
+    try await ScriptedDaemon.with(answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      var changes = daemon.library().changes(for: [result]).makeAsyncIterator()
+      let deleted = try #require(await changes.next()?.details(for: result))
+      #expect(deleted.isCollectionDeleted && deleted.after.isEmpty)
+      isBack.withLock { $0 = true }
+      let back = try #require(await changes.next()?.details(for: deleted.after))
+      #expect(!back.isCollectionDeleted && back.after.isEmpty && back.after.token == "l.1.5")
     }
   }
 

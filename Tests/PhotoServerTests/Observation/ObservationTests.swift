@@ -1,5 +1,6 @@
 import ChangeDetails
 import Foundation
+import PhotoCatalog
 import PhotoContract
 import PhotoModel
 import Testing
@@ -92,7 +93,7 @@ import Testing
     try edit([.deleteCollection(album)])
     sent = []
     try await observation.advance { observation, _ in sent.append(observation) }
-    #expect(sent.map(\.reload) == [.collectionDeleted] && sent.first?.ids == [])
+    #expect(sent.map(\.collectionDeleted) == [true] && sent.first?.details?.countAfter == 0)
     var others: [Observation] = []
     try await other.advance { observation, _ in others.append(observation) }
     #expect(others == sent)
@@ -119,18 +120,28 @@ import Testing
     try await observation.begin { observation, _ in sent.append(observation) }
     #expect(sent.map(\.count) == [count])
     let before = try #require(sent.first)
-    try fixture.commit(isKnown: isKnown) { _ = try $0.perform([.deleteCollection(album)]) }
+    var deletion = ChangeRecording()
+    try fixture.commit(isKnown: isKnown) { deletion = try $0.performRecorded([.deleteCollection(album)]).1 }
     let token = try fixture.token()
     sent = []
     try await observation.advance { observation, _ in sent.append(observation) }
-    #expect(sent.map(\.reload) == [.collectionDeleted] && sent.map(\.token) == [token])
-    #expect(sent.first?.ids == [] && sent.first?.complete == true && sent.first?.previousToken == before.token)
+    #expect(sent.map(\.collectionDeleted) == [true] && sent.map(\.token) == [token])
+    #expect(sent.first?.ids == nil && sent.first?.reload == nil && sent.first?.previousToken == before.token)
+    // The photos are still in the library.
+    let details = sent.first?.details
+    #expect(details?.removedBefore == (count == 0 ? nil : [IndexRange(start: 0, count: count)]))
+    #expect(details?.deletedBefore ?? [] == [])
 
     // A client that was away, also if it was there before.
-    for (token, list) in [(before.token, Array(ids.prefix(count))), (token, [])] {
+    for (token, list) in [(before.token, before.ids ?? []), (token, [])] {
       let back = try await begun(fixture, ObserveRequest(options: options, since: token, sinceIDs: list))
-      #expect(back.map(\.reload) == [.collectionDeleted] && back.first?.ids == [])
+      #expect(back.map(\.collectionDeleted) == [true] && back.first?.ids == nil && back.first?.reload == nil)
+      #expect(try back.first?.details?.applied(to: list) ?? [] == [] && (back.first?.details == nil) == list.isEmpty)
     }
+    // Without the ids, the list is sent as usual.
+    let byToken = try await begun(fixture, ObserveRequest(options: options, since: before.token))
+    #expect(byToken.map(\.collectionDeleted) == [true] && byToken.first?.count == 0)
+    #expect(byToken.first?.reload == .tokenExpired && byToken.first?.ids == [])
     // A client that has not had the list made a mistake.
     #expect(throws: (any Error).self) { try fixture.observation(ObserveRequest(options: options)) }
     let titled = ObserveRequest(options: FetchOptions(collection: "album:A"), since: before.token)
@@ -141,6 +152,73 @@ import Testing
     sent = []
     try await observation.advance { observation, _ in sent.append(observation) }
     #expect(sent.isEmpty)
+
+    // The deletion is undone.
+    var back = try fixture.observation(ObserveRequest(options: options, since: token, sinceIDs: []))
+    try await back.begin { _, _ in }
+    try fixture.commit(isKnown: isKnown) { try $0.undo(deletion) }
+    for var observation in [observation, back] {
+      sent = []
+      try await observation.advance { observation, _ in sent.append(observation) }
+      #expect(sent.map(\.collectionDeleted) == [nil] && sent.first?.reload == nil && sent.first?.count == count)
+      #expect(sent.first?.details?.insertedIDs ?? [] == before.ids ?? [])
+    }
+  }
+
+  /// The details of a folder that was removed say that its photos left the library.
+  @Test func thePhotosOfADeletedFolderAlbumAreDeletedInTheDetails() async throws {
+    let fixture = try ServerFixture()
+    let root = try #require(try fixture.catalog.read { try $0.directories() }.first)
+    var directory: DirectoryID = 0
+    try fixture.commit { writer in
+      let volume = root.volumeID
+      directory = try writer.insertDirectory(
+        parentID: fixture.directoryID, rootID: nil, name: Array("d".utf8), volumeID: volume, inode: 7, birthTime: 1)
+      for number in 0..<2 {
+        let row = FileRow(
+          assetID: 0, directoryID: directory, name: Array("\(number)".utf8), byteCount: 1, modificationTime: 1,
+          changeTime: 1, inode: UInt64(number), birthTime: 1, readTime: 1)
+        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
+        try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 1))
+      }
+    }
+    let options = FetchOptions(collection: "folder:/p/d")
+    var observation = try fixture.observation(ObserveRequest(options: options))
+    var sent: [Observation] = []
+    try await observation.begin { observation, _ in sent.append(observation) }
+    #expect(sent.map(\.count) == [2])
+    sent = []
+    try fixture.commit { try $0.deleteDirectory(directory) }
+    try await observation.advance { observation, _ in sent.append(observation) }
+    let all = [IndexRange(start: 0, count: 2)]
+    #expect(sent.map(\.collectionDeleted) == [true] && sent.first?.reload == nil)
+    #expect(sent.first?.details?.removedBefore == all && sent.first?.details?.deletedBefore == all)
+  }
+
+  /// A client gets the deleted collection only with a token of this library.
+  @Test func aDeletedCollectionNeedsAValidToken() async throws {
+    let fixture = try ServerFixture(isReopened: true)
+    try fixture.insert()
+    var album: CollectionID = 0
+    try fixture.commit { album = try $0.perform([.createAlbum(title: "A", assets: [], parent: nil)]).first ?? album }
+    try fixture.commit { _ = try $0.perform([.deleteCollection(album)]) }
+    let (token, uuid, epoch) = (try fixture.token(), fixture.catalog.uuid, fixture.catalog.epoch)
+    func answer(_ since: String, id: CollectionID? = nil) async throws -> Observation? {
+      let options = FetchOptions(collection: "id:\(id ?? album)")
+      return try await begun(fixture, ObserveRequest(options: options, since: since, sinceIDs: [])).first
+    }
+    #expect(try await answer(token)?.collectionDeleted == true)
+    for since in ["no token", "other.\(epoch).1", "\(uuid).\(epoch - 1).1", "\(uuid).\(epoch).99"] {
+      await #expect(throws: FetchError.self, "\(since)") { try await answer(since) }
+    }
+    // The last one is ahead of the library.
+    #expect(fixture.catalog.epoch == epoch + 1)
+    await #expect(throws: FetchError.self) { try await answer(token) }
+    let now = try fixture.token()
+    #expect(try await answer(now)?.collectionDeleted == true)
+    // A collection with this id never existed.
+    await #expect(throws: FetchError.self) { try await answer(now, id: 1_000_000) }
+    await #expect(throws: FetchError.self) { try await answer(now, id: -1) }
   }
 
   /// Otherwise its token would be later than that of a list that is known at a higher sequence.

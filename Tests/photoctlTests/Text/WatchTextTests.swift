@@ -252,6 +252,25 @@ struct WatchTextTests {
     #expect(try lines.text(gone, at: time).hasSuffix("          - /p/a.jpg\n          - asset 2\n"))
   }
 
+  @Test func aDeletedAlbumIsToldFromAnEmptyOne() throws {
+    var lines = ObservationText()
+    func same(_ token: Int, isDeleted: Bool) -> Observation {
+      Observation(
+        token: "l.1.\(token)", previousToken: "l.1.\(token - 1)", count: 0, digest: ListDigest().description,
+        collectionDeleted: isDeleted ? true : nil)
+    }
+    let details = FetchResultChangeDetails(
+      countBefore: 1, countAfter: 0, removedBefore: [IndexRange(start: 0, count: 1)])
+    var gone = same(1, isDeleted: true)
+    gone.details = details
+    #expect(
+      try lines.text(gone, at: time)
+        == "10:15:02  several   +0 ~0 -1  0 assets\n10:15:02  the album of the list was deleted\n")
+    let back = try lines.text(same(2, isDeleted: false), at: time)
+    #expect(back == "10:15:02  the album of the list is back: 0 assets\n")
+    #expect(try lines.text(same(3, isDeleted: true), at: time) == "10:15:02  the album of the list was deleted\n")
+  }
+
   @Test func differencesSinceATokenArePrintedWithoutTheList() throws {
     var lines = ObservationText()
     let same = Observation(token: "l.1.1", previousToken: "l.1.0", count: 2, digest: "0")

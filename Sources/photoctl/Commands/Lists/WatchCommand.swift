@@ -31,6 +31,10 @@ struct WatchCommand: AsyncParsableCommand {
       and so is a text that is no token. Take a new token, read everything again, and continue from there. With a \
       query, there is no such error: the line is the whole list, and its 'reload' has the reason.
 
+      If the album of a query is deleted, its list is empty, and 'collectionDeleted' is true until the deletion is \
+      undone. With --since, an album that was deleted in the meantime is found only by its id, as in --album id:42. \
+      An unknown title, and an id that no album ever had, are errors.
+
       With a query, photod also needs the list at the token, which it keeps for some minutes. Later, or after a \
       restart of photod, the first line is the whole list. There are two exceptions: --since-ids has the ids as they \
       were stored, or --since-digest has the 'digest' of their line and the list has the same ids now.
