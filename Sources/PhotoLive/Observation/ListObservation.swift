@@ -369,7 +369,7 @@ package struct ListObservation {
       return
     }
     sentIsDeleted = false
-    let shared = SharedPages.List(plan: plan.key, sequence: list.sequence)
+    let shared = SharedPages.List(plan: plan.key, token: sentToken)
     live.differences.pages.beginReading(shared)
     defer { live.differences.pages.endReading(shared) }
     var position = 0
@@ -385,13 +385,14 @@ package struct ListObservation {
     } while position < list.count
   }
 
+  /// A page of the list whose token is ``sentToken``.
   private func page(
     of list: FetchedList, at position: Int, reload: Observation.Reload? = nil, previousToken: String? = nil,
     isDeleted: Bool = false
   ) -> SharedPages.Page {
     let end = min(position + ReplyLimits.idsPerPage, list.count)
     let observation = Observation(
-      token: token(list), previousToken: previousToken, count: list.count, digest: list.digest, offset: position,
+      token: sentToken, previousToken: previousToken, count: list.count, digest: list.digest, offset: position,
       ids: list.list.entries.ids(in: position..<end), complete: end == list.count, reload: reload,
       collectionDeleted: isDeleted ? true : nil)
     return SharedPages.Page(observation: observation, encoded: encoded(observation))

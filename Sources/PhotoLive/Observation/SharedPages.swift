@@ -11,7 +11,8 @@ package final class SharedPages: Sendable {
   package struct List: Hashable {
     /// The plan's key.
     let plan: String
-    let sequence: Int64
+    /// All pages of a list have its token. At the end of an epoch, the same list gets another one.
+    let token: String
   }
 
   package struct Page: Sendable {

@@ -139,8 +139,8 @@ import Varlink
 
   @Test func pagesOfAListForManyObserversAreMadeOnce() {
     let pages = SharedPages(maximumBytes: 5_000)
-    let list = SharedPages.List(plan: "p", sequence: 1)
-    let other = SharedPages.List(plan: "p", sequence: 2)
+    let list = SharedPages.List(plan: "p", token: "l.1.9")
+    let other = SharedPages.List(plan: "p", token: "l.2.9")
     func page(_ list: SharedPages.List, at position: Int) -> Observation {
       pages.page(of: list, at: position) {
         let observation = Observation(token: "t", count: 9, digest: "d", offset: position, ids: [AssetID(position)])
