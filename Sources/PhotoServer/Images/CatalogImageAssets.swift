@@ -81,7 +81,10 @@ package struct CatalogImageAssets: ImageAssets {
 
   package func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return .unknown(ImageFileError(errorNumber: errno)) }
+    guard fstat(descriptor, &status) == 0 else {
+      // The file was deleted or replaced on its share.
+      return errno == ESTALE ? .changed : .unknown(ImageFileError(errorNumber: errno))
+    }
     return file.matches(status) ? .unchanged : .changed
   }
 }

@@ -85,7 +85,11 @@ final class ResourceFile: Sendable {
       }
     }
     if let failure { throw failure }
-    guard Stamp(descriptor) == opened else {
+    guard let stamp = Stamp(descriptor) else {
+      let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
+      throw ImageContractError.resourceUnavailable(path, message)
+    }
+    guard stamp == opened else {
       throw ImageContractError.resourceChanged(
         "\(path) was changed while it was read. Discard what was read, fetch the asset, and read again.")
     }
