@@ -294,9 +294,10 @@ package final class Catalog: Sendable {
       return false
     }
     let next = epoch + 1
-    // The only writer is the caller, so no commit comes before the new epoch.
-    let sequence = try read { try $0.sequence() }
+    let sequence: Int64
     do {
+      // The only writer is the caller, so no commit comes before the new epoch.
+      sequence = try read { try $0.sequence() }
       try write(durable: true) { writer in
         try writer.database.execute(sql: "UPDATE library SET epoch = ?", arguments: [next])
         writer.journalRecords.append(.opened(epoch: next))
