@@ -34,6 +34,7 @@ extension PictureStore {
         name.hasPrefix(Self.tokenStart(library))
           || lstat(path, &status) == 0 && status.st_mtim.tv_sec < now - Self.oldestTemporary
       else { continue }
+      guard state.withLock({ $0.mayRemove }) else { return }
       unlink(path)
     }
   }
@@ -183,8 +184,11 @@ extension PictureStore {
   }
 
   /// Whether another library may have sent the picture in the last 60 s, by the time of its last use.
+  ///
+  /// A picture with a later time was written while the clock was wrong.
   private func mayBeSent(_ file: KeptFile) -> Bool {
-    file.lastUse &+ Self.useInterval &+ RecentlySent.time >= clock.seconds()
+    let now = clock.seconds()
+    return file.lastUse <= now &+ Self.useInterval && file.lastUse &+ Self.useInterval &+ RecentlySent.time >= now
   }
 
   // MARK: - Removing
