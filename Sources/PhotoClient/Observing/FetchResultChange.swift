@@ -26,7 +26,7 @@ public struct FetchResultChange: Sendable {
     case accessChanged
     /// The library was rebuilt or restored, or it is another one.
     case libraryReplaced
-    /// photod knows no album with the title of the list, so the list is empty, or the album is back. If an album is
+    /// photod knows no album with the title or the id of the list, so the list is empty, or the album is back. If an album is
     /// deleted while it is observed, its assets are removed, with details: see
     /// ``FetchResultChange/isCollectionDeleted``.
     case collectionDeleted

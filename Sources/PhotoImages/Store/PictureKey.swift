@@ -108,7 +108,7 @@ struct PictureHash: Sendable {
 
   static func revision(_ text: String) -> UInt64 { hash(text) }
 
-  /// - Parameter uuid: of the catalog.
+  /// - Parameter uuid: the UUID of the library.
   static func library(_ uuid: String) -> UInt64 { hash(uuid) }
 
   private static func hash(_ text: String) -> UInt64 {
