@@ -117,6 +117,10 @@ public final class VarlinkService: Sendable {
     var phase = Phase.accepting
     /// When a connection was last opened or closed.
     var lastChange = NIODeadline.now()
+
+    /// Whether a `serve` runs the connections of this listener, or is about to. A socket that is being moved to it may
+    /// accept one after the `serve` has ended.
+    func isServed(_ listener: Int) -> Bool { phase == .accepting || listeners[listener] != nil }
   }
 
   /// The phases of a service, in their order. It never returns to an earlier one.
@@ -404,21 +408,27 @@ public final class VarlinkService: Sendable {
     guard let credentials else { throw refuse(.unknownPeer) }
     guard credentials.uid == allowedUserID else { throw refuse(.otherUser) }
     // Only this thread adds connections of this listener. With several listeners, each may exceed the limit by one.
-    let (count, countOfProcess, isShuttingDown, number) = state.withLock { state in
+    let (count, countOfProcess, mayAdmit, number) = state.withLock { state in
       state.lastNumber += 1
       let ofProcess = state.connections.count(ofProcess: credentials.pid)
-      return (state.connections.count, ofProcess, state.phase == .shuttingDown, state.lastNumber)
+      let mayAdmit = state.phase != .shuttingDown && state.isServed(listener)
+      return (state.connections.count, ofProcess, mayAdmit, state.lastNumber)
     }
-    guard !isShuttingDown else { throw refuse(.shuttingDown) }
+    guard mayAdmit else { throw refuse(.shuttingDown) }
     guard count < limits.maximumConnections else { throw refuse(.tooManyConnections) }
     guard countOfProcess < limits.maximumConnectionsOfProcess else { throw refuse(.tooManyOfProcess) }
     let peer = VarlinkPeer(connection: number, uid: credentials.uid, gid: credentials.gid, pid: credentials.pid)
     let connection = try ServiceConnection(channel: channel, peer: peer, service: self)
-    let isTooLate = state.withLock { state in
+    let isTooLate = state.withLock { state -> Bool? in
+      guard state.isServed(listener) else { return nil }
       state.connections.insert(
         .init(connection: connection, process: peer.pid, listener: listener), number: number)
       state.lastChange = .now()
       return state.phase == .shuttingDown
+    }
+    guard let isTooLate else {
+      connection.messages.close()
+      throw refuse(.shuttingDown)
     }
     if isTooLate { connection.queue.end(dropping: true) }
     onEvent(.accepted(peer))
