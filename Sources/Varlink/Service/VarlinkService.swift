@@ -133,8 +133,12 @@ public final class VarlinkService: Sendable {
   }
 
   private struct Listener {
-    let channel: any Channel
+    var channel: any Channel
     let steps: AsyncStream<Step>.Continuation
+    /// The moves that are not complete. They need the event loop, so the `serve` does not end before them.
+    var moveCount = 0
+    /// The `serve`, while it waits for the last move.
+    var waiting: CheckedContinuation<Void, Never>?
   }
 
   /// The next step of a `serve`.
@@ -309,6 +313,7 @@ public final class VarlinkService: Sendable {
     } onCancel: {
       shutDown(within: .zero)
     }
+    await waitForMoves(of: id)
     state.withLock { state in
       state.listeners[id] = nil
       state.connections.removeAll(ofListener: id)
@@ -340,21 +345,49 @@ public final class VarlinkService: Sendable {
   /// - Returns: false if no `serve` accepts connections, or several do. Then the descriptor is closed.
   package func move(to descriptor: CInt) async throws -> Bool {
     try VarlinkSocket.checkListening(descriptor)
-    let found = state.withLock { $0.listeners.count == 1 ? $0.listeners.first : nil }
-    guard let (id, present) = found, present.channel.isActive else {
+    let found = state.withLock { state -> (Int, Listener)? in
+      guard state.phase == .accepting, state.listeners.count == 1, let (id, listener) = state.listeners.first,
+        listener.channel.isActive
+      else { return nil }
+      state.listeners[id]?.moveCount += 1
+      return (id, listener)
+    }
+    guard let (id, present) = found else {
       close(descriptor)
       return false
     }
+    defer { endMove(of: id) }
     let channel = try await accept(at: descriptor, on: present.channel.eventLoop, listener: id, present.steps)
     // Another move may have replaced the listener in the meantime, so the one that is closed is read with the lock.
     let replaced = state.withLock { state -> (any Channel)? in
       guard state.phase == .accepting, let listener = state.listeners[id], listener.channel.isActive else { return nil }
-      state.listeners[id] = Listener(channel: channel, steps: listener.steps)
+      state.listeners[id]?.channel = channel
       return listener.channel
     }
     channel.closeFuture.whenComplete { _ in self.endIfDone() }
     (replaced ?? channel).close(promise: nil)
     return replaced != nil
+  }
+
+  private func endMove(of listener: Int) {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      state.listeners[listener]?.moveCount -= 1
+      guard state.listeners[listener]?.moveCount == 0 else { return nil }
+      return state.listeners[listener]?.waiting
+    }
+    waiting?.resume()
+    endIfDone()
+  }
+
+  private func waitForMoves(of listener: Int) async {
+    await withCheckedContinuation { continuation in
+      let isMoving = state.withLock { state in
+        guard let count = state.listeners[listener]?.moveCount, count > 0 else { return false }
+        state.listeners[listener]?.waiting = continuation
+        return true
+      }
+      if !isMoving { continuation.resume() }
+    }
   }
 
   /// Closes the listening sockets and keeps their connections. Each `serve` returns when its last connection has ended.
@@ -456,8 +489,10 @@ public final class VarlinkService: Sendable {
   /// Ends each `serve` whose socket is closed and that has no connections left.
   private func endIfDone() {
     let done = state.withLock { state in
-      state.listeners.filter { state.connections.isEmpty(ofListener: $0.key) && !$0.value.channel.isActive }
-        .map(\.value.steps)
+      state.listeners.filter {
+        state.connections.isEmpty(ofListener: $0.key) && !$0.value.channel.isActive && $0.value.moveCount == 0
+      }
+      .map(\.value.steps)
     }
     for steps in done { steps.finish() }
   }
