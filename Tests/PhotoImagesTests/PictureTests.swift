@@ -221,7 +221,7 @@ struct PictureTests {
     #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "the failure is not remembered")
   }
 
-  /// A client that is told of a change would wait for the next one, which never comes.
+  /// A client that gets the error of a changed file would wait for the next one, which never comes.
   @Test(arguments: [ImageFileError.offline, .errno(ETIMEDOUT)])
   func failureToCompareAFileIsNoChange(error: ImageFileError) async throws {
     let fixture = try EngineFixture()

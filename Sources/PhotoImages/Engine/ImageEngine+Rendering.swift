@@ -165,8 +165,8 @@ extension ImageEngine {
     defer { Glibc.close(descriptor) }
     let request = request(plan, .rendered, frame: frame(of: plan.work.target), maximumBytes: Self.mostBytesOfPicture)
     let making = maker.make(request, from: descriptor)
-    // What was made of a file that changed meanwhile is neither kept nor shared nor remembered. The same holds if that is
-    // not known.
+    // If the file changed meanwhile, the result is neither kept nor shared nor remembered. The same holds if it is not
+    // known whether it changed.
     switch assets.state(of: plan.file, descriptor) {
     case .unchanged: break
     case .changed: return unavailable(plan, Self.changed)

@@ -90,7 +90,7 @@ struct ThumbnailRecords: Sendable {
   /// Makes the folder of an asset and those above it. If one can't be made, the caller's next call reports that.
   private func makeFolders(_ assetID: Int64) {
     var folders = [directory]
-    // Those of the records of all libraries, and of kept pictures.
+    // The two above are the folder of the records of all libraries, and the folder of kept pictures.
     for _ in 0..<2 {
       guard let path = folders.last, let slash = path.lastIndex(of: "/") else { break }
       folders.append(String(path[..<slash]))

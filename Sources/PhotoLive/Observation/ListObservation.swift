@@ -106,7 +106,7 @@ package struct ListObservation {
       let (difference, isDeleted) = try await reads.run { [self] () throws -> (Difference, Bool) in
         (try self.difference(to: list), try isOfDeletedCollection(list))
       }
-      // The client may know that already. It is told in any case, with the first reply.
+      // The client may know that already. The first reply says it in any case.
       sentIsDeleted = isDeleted
       if try await !sendDifference(difference, to: list, send) {
         sent = .list(list.list)

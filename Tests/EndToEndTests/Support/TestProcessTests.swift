@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// What the tests rely on when they start programs.
+/// The tests rely on these properties when they start programs.
 @Suite(.timeLimit(.minutes(10))) struct TestProcessTests {
   private static func shell(_ script: String, _ output: Pipe) -> TestProcess {
     let process = TestProcess()
