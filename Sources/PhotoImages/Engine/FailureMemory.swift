@@ -2,8 +2,8 @@ import ImageRecords
 
 /// The pictures that can't be made of a revision of an asset, so that the same file is not decoded in vain again.
 ///
-/// Most failures hold for all sizes and formats, because the file is damaged, or has too many pixels. A failure
-/// for which `PictureFailure.dependsOnResult` is true holds for one ``Result`` only.
+/// Most failures hold for all sizes and formats, because the file is damaged, or has too many pixels. A failure for which
+/// `PictureFailure.dependsOnResult` is true holds for one ``Result`` only.
 ///
 /// It is lost when photod ends. A file that changes has another revision, and is tried again.
 struct FailureMemory: Sendable {

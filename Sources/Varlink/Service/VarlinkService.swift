@@ -253,9 +253,9 @@ public final class VarlinkService: Sendable {
 
   // MARK: - Serving
 
-  /// Accepts connections until `stopAccepting()` or `shutDown()`, and returns when all their calls have ended. After
-  /// these it returns at once. Several sockets can be served concurrently, each by a call of its own. Cancelling the task shuts
-  /// everything down without grace.
+  /// Accepts connections until `stopAccepting()` or `shutDown()`, and returns when all their calls have ended. If
+  /// one of the two was called before, it returns at once. Several sockets can be served concurrently, each by a call of
+  /// its own. Cancelling the task shuts everything down without grace.
   ///
   /// - Parameter descriptor: a listening Unix stream socket, handed over by a service manager or made by
   ///   `VarlinkSocket.listen`. From now on the service owns it and closes it; the socket file stays.
