@@ -25,6 +25,14 @@ enum JSONText {
     return Array(try encoder.encode(value))
   }
 
+  /// The line of an object that has at least one member, with one more member: a text for each id, in the order of the
+  /// ids.
+  static func line<T: Encodable>(_ object: T, adding name: String, _ texts: [AssetID: String]) throws -> [UInt8] {
+    let members = texts.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\(FieldValue.quoted($0.value))" }
+    let added = ",\(FieldValue.quoted(name)):{\(members.joined(separator: ","))}}"
+    return try line(object).dropLast() + Array(added.utf8)
+  }
+
   static func indented<T: Encodable>(_ value: T) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys, .prettyPrinted]

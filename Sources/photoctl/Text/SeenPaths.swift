@@ -4,11 +4,15 @@ import PhotoModel
 /// one.
 struct SeenPaths: Sendable {
   private var paths: [AssetID: String] = [:]
-  /// The ids in the order in which they were first seen. Some may be forgotten already.
+  /// The ids in the order in which they were first seen, as a ring that begins at `oldest`. Forgotten ids stay until
+  /// their turn comes.
   private var order: [AssetID] = []
+  private var oldest = 0
+  /// The ids in `order` that were forgotten. A deleted photo that returns has its former id, and keeps its former turn.
+  private var forgotten: Set<AssetID> = []
   private let capacity: Int
 
-  static let standardCapacity = 10_000
+  static let standardCapacity = 50_000
 
   /// - Parameter capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
   init(capacity: Int = standardCapacity) { self.capacity = capacity }
@@ -17,13 +21,17 @@ struct SeenPaths: Sendable {
 
   mutating func note(_ asset: Asset) {
     guard let path = asset.listedPath else { return }
-    if paths.updateValue(path, forKey: asset.id) == nil { order.append(asset.id) }
-    // Ids of deleted assets are not reused, so each id is in the order once.
-    if order.count > capacity { paths[order.removeFirst()] = nil }
+    guard paths.updateValue(path, forKey: asset.id) == nil, forgotten.remove(asset.id) == nil else { return }
+    guard order.count == capacity else { return order.append(asset.id) }
+    let evicted = order[oldest]
+    paths[evicted] = nil
+    forgotten.remove(evicted)
+    order[oldest] = asset.id
+    oldest = (oldest + 1) % capacity
   }
 
   mutating func forget(_ ids: [AssetID]) {
-    for id in ids { paths[id] = nil }
+    for id in ids where paths.removeValue(forKey: id) != nil { forgotten.insert(id) }
   }
 
   /// - Complexity: O(n) for n known paths.

@@ -45,6 +45,14 @@ import Varlink
       }
     }
 
+    /// The next line that meets a condition. photod may make other commits at any time.
+    func line(where condition: (LineWithPaths) -> Bool) async throws -> LineWithPaths {
+      while true {
+        let line = try await next(LineWithPaths.self)
+        if condition(line) { return line }
+      }
+    }
+
     func closePipe() throws { try output.fileHandleForReading.close() }
 
     func errorText() throws -> String { try String(contentsOfFile: errors, encoding: .utf8) }
@@ -58,6 +66,32 @@ import Varlink
       let status = try String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
       let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
       return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+    }
+  }
+
+  private struct LineWithPaths: Decodable {
+    let insertedAssets, updatedAssets, deletedAssets: [AssetID]
+    let paths: [String: String]
+
+    var names: [String: String] { paths.mapValues { ($0 as NSString).lastPathComponent } }
+  }
+
+  @Test func linesOfTheHistoryHavePaths() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("old.jpg", 1)
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      let old = try #require(try await fixture.ids().ids.first)
+      let watch = try Watch(fixture, ["--paths", "--since", token])
+      // The first line shows that the watch has read the paths of the present photos.
+      try fixture.write("new.jpg", 2)
+      let inserted = try await watch.line { !$0.insertedAssets.isEmpty }
+      let new = try #require(inserted.insertedAssets.first)
+      #expect(inserted.names == ["\(new)": "new.jpg"])
+
+      try FileManager.default.removeItem(atPath: fixture.photos + "/old.jpg")
+      let deleted = try await watch.line { !$0.deletedAssets.isEmpty }
+      #expect(deleted.deletedAssets == [old] && deleted.names == ["\(old)": "old.jpg"])
     }
   }
 

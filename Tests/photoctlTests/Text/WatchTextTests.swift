@@ -167,6 +167,29 @@ struct WatchTextTests {
     #expect(seen[3] == "/3" && seen[4] == "/four")
   }
 
+  @Test func aPhotoThatReturnsIsRememberedOnce() {
+    var seen = SeenPaths(capacity: 3)
+    for id in AssetID(1)...3 { seen.note(asset(id, "/\(id)")) }
+    seen.forget([1])
+    seen.note(asset(1, "/back"))
+    #expect(seen[1] == "/back")
+    // The next two new paths evict one entry each, the oldest first.
+    seen.note(asset(4, "/4"))
+    #expect((1...4).map { seen[$0] } == [nil, "/2", "/3", "/4"])
+    seen.note(asset(5, "/5"))
+    #expect((1...5).map { seen[$0] } == [nil, nil, "/3", "/4", "/5"])
+  }
+
+  @Test func aLineHasThePathsOfItsPhotos() throws {
+    let change = change { ($0.insertedAssets, $0.deletedAssets) = ([12, 3], [7]) }
+    let line = try JSONText.line(change, adding: "paths", [12: "/p/a \"b\".jpg", 3: "/p/c.jpg"])
+    #expect(String(decoding: line, as: UTF8.self).hasSuffix(#","paths":{"3":"/p/c.jpg","12":"/p/a \"b\".jpg"}}"#))
+    let plain = try JSONText.line(change)
+    #expect(line.starts(with: plain.dropLast()))
+    let empty = try JSONText.line(change, adding: "paths", [:])
+    #expect(String(decoding: empty, as: UTF8.self).hasSuffix(#","paths":{}}"#))
+  }
+
   @Test func signsHaveColoursIfTheyAreWanted() {
     var history = HistoryText(style: Style(isColored: true))
     let text = text(change { $0.insertedAssets = [1] }, named: [asset(1, "/p/a.jpg")], in: &history)

@@ -15,10 +15,11 @@ struct WatchCommand: AsyncParsableCommand {
       With --format text, a line has the time, the origin, and the numbers of assets that were added (+), changed (~), \
       removed (-) or moved (>), and what changed in them. If they are few, their paths follow, and the albums that came \
       or went. For a removed or moved asset, that is the former \
-      path, if this watch knows it. It reads the paths of the newest 10,000 photos when it starts, and those of the \
+      path, if this watch knows it. It reads the paths of the newest 50,000 photos when it starts, and those of the \
       photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
-      Observation, of org.photod.library. The first Observation is the list itself. A PersistentChange has the ids of \
-      photos and no paths; --exec passes the paths.
+      Observation, of org.photod.library. The first Observation is the list itself. A PersistentChange has only the \
+      ids of photos. --paths adds 'paths', an object with the path of each id. Those of inserted and updated photos \
+      are the present ones. Those of deleted photos are the last ones that this watch knows.
 
       --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \
       status --json` have one. The token of a line covers this line and all lines before it. A program that stores the \
@@ -101,6 +102,9 @@ struct WatchCommand: AsyncParsableCommand {
   @Flag(help: "When photod ends or does not run, wait for it and continue.")
   var reconnect = false
 
+  @Flag(help: "Without a query, in jsonl: add the paths of the photos to each line.")
+  var paths = false
+
   @OptionGroup var exec: ExecOptions
 
   @OptionGroup var formats: FormatOptions<WatchFormat>
@@ -111,9 +115,13 @@ struct WatchCommand: AsyncParsableCommand {
       if !query.sort.isEmpty || query.limit != nil {
         throw ValidationError("--exec handles commits in their order, so it takes no --sort and no --limit.")
       }
+      if paths { throw ValidationError("The command of --exec gets the paths without --paths.") }
       if sinceIds != nil || sinceDigest != nil {
         throw ValidationError("--exec follows the history, and no list. Leave out --since-ids and --since-digest.")
       }
+    }
+    if paths && (!query.isEmpty || formats.chosen == .text) {
+      throw ValidationError("--paths is for the history in jsonl. The other lines have paths, or whole photos.")
     }
     for (option, value) in [("--since-ids", sinceIds), ("--since-digest", sinceDigest)] where value != nil {
       if since == nil {
@@ -142,9 +150,9 @@ struct WatchCommand: AsyncParsableCommand {
     Output.endQuietlyWithReader()
     let library = connection.library
     if let command = exec.command { return try await execute(command, library) }
-    let format = formats.chosen ?? (Output.isTerminal ? .text : .jsonl)
+    let format = formats.chosen ?? (Output.isTerminal && !paths ? .text : .jsonl)
     if query.isEmpty {
-      var history = WatchedHistory(token: since, format: format, style: connection.style)
+      var history = WatchedHistory(token: since, format: format, style: connection.style, withPaths: paths)
       try await untilItEnds {
         try await history.follow(library)
       } place: {
@@ -255,17 +263,21 @@ private struct WatchedHistory {
   private var text: HistoryText
   /// Whether the paths of the present assets were read, so that removed ones can be named.
   private var knowsPaths = false
+  /// The paths that lines of JSON have; nil if they have none.
+  private var paths: CommitPaths?
 
-  init(token: String?, format: WatchFormat, style: Style) {
+  init(token: String?, format: WatchFormat, style: Style, withPaths: Bool) {
     self.token = token
     self.format = format
     text = HistoryText(style: style)
+    paths = withPaths ? CommitPaths() : nil
   }
 
   mutating func follow(_ library: PhotoLibrary) async throws {
+    // Changes that happen while the paths are read come after this token.
+    if token == nil, format == .text || paths != nil { token = try await library.status().token }
+    try await paths?.load(from: library)
     if format == .text, !knowsPaths {
-      // Changes that happen while the paths are read come after this token.
-      if token == nil { token = try await library.status().token }
       let newest = FetchOptions(fetchLimit: SeenPaths.standardCapacity, includeHidden: true)
       try await QueriedAssets(library: library, options: newest).forEachPage { text.remember($0) }
       text.remember(try await library.collections())
@@ -275,7 +287,7 @@ private struct WatchedHistory {
     for try await page in library.persistentChanges(since: token, follow: true) {
       for change in page.changes {
         switch format {
-        case .jsonl: try Output.put(try JSONText.line(change) + [UInt8(ascii: "\n")])
+        case .jsonl: try Output.put(try await line(change, library) + [UInt8(ascii: "\n")])
         case .text:
           let touched = change.insertedAssets + change.updatedAssets
           let few = touched.count <= HistoryText.maximumRemembered
@@ -289,6 +301,16 @@ private struct WatchedHistory {
       }
       token = page.token
     }
+  }
+
+  private mutating func line(_ change: PersistentChange, _ library: PhotoLibrary) async throws -> [UInt8] {
+    let touched = change.insertedAssets + change.updatedAssets
+    guard let found = try await paths?.advance(over: change, touching: touched, in: library) else {
+      return try JSONText.line(change)
+    }
+    await library.disconnect()
+    let all = found.now.merging(change.deletedAssets.compactMap { id in found.before[id].map { (id, $0) } }) { $1 }
+    return try JSONText.line(change, adding: "paths", all)
   }
 }
 

@@ -26,8 +26,7 @@ struct WatchExecution {
   private let start: String?
   /// All commits up to this token are handled.
   private(set) var token: String?
-  private var seen = SeenPaths()
-  private var knowsPaths = false
+  private var paths = CommitPaths()
 
   init(_ command: String, _ options: ExecOptions, _ file: StateFile, filter: FilterOptions?, since start: String?) {
     self.command = command
@@ -47,14 +46,7 @@ struct WatchExecution {
         try advance(try await library.status().token)
       }
     }
-    if !knowsPaths {
-      let newest = FetchOptions(fetchLimit: SeenPaths.standardCapacity, includeHidden: true)
-      try await QueriedAssets(library: library, options: newest).forEachPage { assets in
-        for asset in assets { seen.note(asset) }
-      }
-      await library.disconnect()
-      knowsPaths = true
-    }
+    try await paths.load(from: library)
     do {
       for try await page in library.persistentChanges(since: token, follow: true) {
         for change in page.changes {
@@ -98,29 +90,19 @@ struct WatchExecution {
   private mutating func items(of change: PersistentChange, _ library: PhotoLibrary) async throws -> [Item] {
     let wanted = try await matching(change.insertedAssets + change.updatedAssets, library)
     let ids = (change.insertedAssets + change.updatedAssets).filter { wanted?.contains($0) ?? true }
-    var paths: [AssetID: String] = [:]
-    var moved: [AssetID: String] = [:]
-    for rename in change.renamedDirectories { seen.rename(rename) }
-    if !ids.isEmpty {
-      for asset in try await library.assets(ids) {
-        paths[asset.id] = asset.listedPath
-        if let former = seen[asset.id], former != asset.listedPath { moved[asset.id] = former }
-        seen.note(asset)
-      }
-    }
+    let paths = try await self.paths.advance(over: change, touching: ids, in: library)
     func items(_ ids: [AssetID], _ kind: Item.Change) -> [Item] {
       ids.filter { wanted?.contains($0) ?? true }.map { id in
-        Item(change: kind, id: id, path: paths[id] ?? seen[id], fromPath: moved[id])
+        Item(change: kind, id: id, path: paths.now[id], fromPath: paths.before[id])
       }
     }
     var all = items(change.insertedAssets, .inserted) + items(change.updatedAssets, .updated)
     // Nothing says whether a deleted photo belonged to the query.
     if filter == nil {
-      all += change.deletedAssets.map { Item(change: .deleted, id: $0, path: seen[$0]) }
+      all += change.deletedAssets.map { Item(change: .deleted, id: $0, path: paths.before[$0]) }
       all += change.renamedDirectories.map { Item(change: .renamed, path: $0.toPath, fromPath: $0.fromPath) }
       all += change.rootAvailability.map { Item(change: $0.available ? .online : .offline, path: $0.path) }
     }
-    seen.forget(change.deletedAssets)
     return all
   }
 
