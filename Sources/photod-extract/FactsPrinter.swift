@@ -7,7 +7,7 @@ import PhotoModel
 enum FactsPrinter {
   /// - Returns: the exit status: 0 if the file was read without a failure, 65 if it has one (EX_DATAERR).
   /// - Throws: with the status 66 (EX_NOINPUT) if it can't be opened, and 65 if it is no regular file.
-  static func run(path: String) throws(StartError) -> Int32 {
+  static func run(path: String, isJSON: Bool) throws(StartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw StartError(message: "\(path) can't be opened: \(describe(errno))", status: 66) }
     var status = stat()
@@ -20,7 +20,14 @@ enum FactsPrinter {
     var reader = MediaReader()
     let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()
     let facts = reader.facts(descriptor: descriptor, byteCount: Int64(status.st_size), name: Array(name))
-    for (name, value) in lines(facts) { complain("\(name): \(escaped(value))") }
+    let fields = fields(facts)
+    if isJSON {
+      complain("{\(fields.map { "\(quoted($0.name)):\($0.value.json)" }.joined(separator: ","))}")
+    } else {
+      for (name, value) in fields {
+        for line in value.lines { complain("\(name): \(escaped(line))") }
+      }
+    }
     return facts.failure == nil ? 0 : 65
   }
 
@@ -40,41 +47,89 @@ enum FactsPrinter {
     return escaped
   }
 
-  /// The fields that the file has, in the order of the contract.
-  private static func lines(_ facts: MediaFacts) -> [(String, String)] {
-    var lines: [(String, String)] = []
-    func add(_ name: String, _ value: (some Any)?) {
-      if let value { lines.append((name, "\(value)")) }
+  /// The value of a field.
+  private enum Value {
+    case text(String)
+    case texts([String])
+    case number(any Numeric & CustomStringConvertible)
+    case flag(Bool)
+
+    /// One text for each line.
+    var lines: [String] {
+      switch self {
+      case .text(let text): [text]
+      case .texts(let texts): texts
+      case .number(let number): [number.description]
+      case .flag(let flag): [flag.description]
+      }
     }
-    add("mediaType", facts.mediaType.rawValue)
-    add("contentType", facts.contentType)
-    if !facts.mediaSubtypes.isEmpty { add("mediaSubtypes", facts.mediaSubtypes.names.joined(separator: " ")) }
-    add("creationDate", facts.creationDate)
-    if let width = facts.pixelWidth, let height = facts.pixelHeight { add("size", "\(width) × \(height)") }
-    add("orientation", facts.orientation)
-    add("durationSeconds", facts.durationSeconds)
-    add("latitude", facts.location?.latitude)
-    add("longitude", facts.location?.longitude)
-    add("altitude", facts.location?.altitude)
-    add("make", facts.camera?.make)
-    add("model", facts.camera?.model)
-    add("lens", facts.camera?.lens)
-    add("exposureSeconds", facts.camera?.exposureSeconds)
-    add("fNumber", facts.camera?.fNumber)
-    add("iso", facts.camera?.iso)
-    add("focalLengthMillimeters", facts.camera?.focalLengthMillimeters)
-    add("flashFired", facts.camera?.flashFired)
-    add("title", facts.title)
-    add("caption", facts.caption)
-    for keyword in facts.keywords { add("keyword", keyword) }
-    add("rating", facts.rating)
-    add("burstIdentifier", facts.burstIdentifier)
-    add("contentIdentifier", facts.contentIdentifier)
-    add("fingerprint", facts.marks.fingerprint.map { String($0, radix: 16) })
-    add("sample", facts.marks.sample?.text)
-    add("hash", facts.marks.hash?.text)
-    add("failure", facts.failure)
-    add("readError", facts.readError)
-    return lines
+
+    var json: String {
+      switch self {
+      case .text(let text): quoted(text)
+      case .texts(let texts): "[\(texts.map(quoted).joined(separator: ","))]"
+      case .number(let number): number.description
+      case .flag(let flag): flag.description
+      }
+    }
+  }
+
+  /// A string of JSON (RFC 8259, section 7).
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\u{0}"..."\u{1F}":
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
+  /// The fields that the file has, in the order of the contract.
+  private static func fields(_ facts: MediaFacts) -> [(name: String, value: Value)] {
+    var fields: [(String, Value)] = []
+    func add(_ name: String, _ value: Value?) {
+      if let value { fields.append((name, value)) }
+    }
+    func add(_ name: String, text: String?) { add(name, text.map { .text($0) }) }
+    func add(_ name: String, texts: [String]) { add(name, texts.isEmpty ? nil : .texts(texts)) }
+    func add(_ name: String, number: (some Numeric & CustomStringConvertible)?) {
+      add(name, number.map { .number($0) })
+    }
+    add("mediaType", text: facts.mediaType.rawValue)
+    add("contentType", text: facts.contentType)
+    add("mediaSubtypes", texts: facts.mediaSubtypes.names)
+    add("creationDate", text: facts.creationDate?.description)
+    add("pixelWidth", number: facts.pixelWidth)
+    add("pixelHeight", number: facts.pixelHeight)
+    add("orientation", number: facts.orientation)
+    add("durationSeconds", number: facts.durationSeconds)
+    add("latitude", number: facts.location?.latitude)
+    add("longitude", number: facts.location?.longitude)
+    add("altitude", number: facts.location?.altitude)
+    add("make", text: facts.camera?.make)
+    add("model", text: facts.camera?.model)
+    add("lens", text: facts.camera?.lens)
+    add("exposureSeconds", number: facts.camera?.exposureSeconds)
+    add("fNumber", number: facts.camera?.fNumber)
+    add("iso", number: facts.camera?.iso)
+    add("focalLengthMillimeters", number: facts.camera?.focalLengthMillimeters)
+    add("flashFired", facts.camera?.flashFired.map { .flag($0) })
+    add("title", text: facts.title)
+    add("caption", text: facts.caption)
+    add("keywords", texts: facts.keywords)
+    add("rating", number: facts.rating)
+    add("burstIdentifier", text: facts.burstIdentifier)
+    add("contentIdentifier", text: facts.contentIdentifier)
+    add("fingerprint", text: facts.marks.fingerprint.map { String($0, radix: 16) })
+    add("sample", text: facts.marks.sample?.text)
+    add("hash", text: facts.marks.hash?.text)
+    add("failure", text: facts.failure)
+    add("readError", number: facts.readError)
+    return fields
   }
 }

@@ -7,20 +7,21 @@ enum Invocation {
   /// photod started it. The socket to photod is this descriptor.
   case server(socket: Int32)
   /// A person wants to see the facts of one file.
-  case file(path: String)
+  case file(path: String, isJSON: Bool)
   /// A test wants to see what the sandbox forbids.
   case sandboxTest
 
   static let usage = """
-    usage: photod-extract [--fd N | --file PATH | --test-sandbox]; photod starts it, and N is one end of a socket pair; \
-    --file prints the facts of one file
+    usage: photod-extract [--fd N | --file PATH [--json] | --test-sandbox]; photod starts it, and N is one end of a socket \
+    pair; --file prints the facts of one file
     """
 
   init(_ arguments: [String]) throws(StartError) {
     switch (arguments.count, arguments.dropFirst().first) {
     case (1, _): self = .server(socket: 3)
     case (2, "--test-sandbox"): self = .sandboxTest
-    case (3, "--file"): self = .file(path: arguments[2])
+    case (3, "--file"): self = .file(path: arguments[2], isJSON: false)
+    case (4, "--file") where arguments[3] == "--json": self = .file(path: arguments[2], isJSON: true)
     case (3, "--fd"):
       guard let number = Int32(arguments[2]), number >= 0 else { throw StartError(message: Self.usage) }
       self = .server(socket: number)
@@ -82,8 +83,8 @@ func work() -> Int32 {
       }
       try enterSandbox(socket: socket)
       return ExtractServer(socket: socket).run()
-    case .file(let path):
-      return try FactsPrinter.run(path: path)
+    case .file(let path, let isJSON):
+      return try FactsPrinter.run(path: path, isJSON: isJSON)
     case .sandboxTest:
       try enterSandbox(socket: -1)
       var number: UInt32 = 0

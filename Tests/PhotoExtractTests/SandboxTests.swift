@@ -42,6 +42,21 @@ import Testing
     #expect(
       text.split(separator: "\n").contains(#"caption: Sea\nrating: 5\r\u{2028}x\u{202E}é"#), "\(text.debugDescription)")
     #expect(!text.contains("\nrating: 5"))
+    let (json, _, _) = try run(["--file", path, "--json"])
+    let facts = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    #expect(facts["caption"] as? String == String(decoding: caption, as: UTF8.self), "\(json)")
+  }
+
+  @Test func factsOfOneFileAreJSON() throws {
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let photo = tests.appendingPathComponent("Fixtures/made/IMG_0001.jpg").path
+    let (text, _, _) = try run(["--file", photo])
+    let (json, _, status) = try run(["--file", photo, "--json"])
+    #expect(status == 0)
+    let facts = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    #expect(facts["pixelWidth"] is Int && facts["contentType"] as? String == "image/jpeg", "\(json)")
+    // Both forms have the same fields.
+    #expect(Set(facts.keys) == Set(text.split(separator: "\n").map { String($0.prefix { $0 != ":" }) }))
   }
 
   @Test func factsOfOneFileArePrinted() throws {
@@ -50,7 +65,7 @@ import Testing
     try Data(Array("GIF89a".utf8) + [2, 0, 3, 0, 0, 0, 0, 0x3B]).write(to: URL(fileURLWithPath: path))
     let (text, _, status) = try run(["--file", path])
     #expect(status == 0)
-    #expect(text.hasPrefix("mediaType: image\ncontentType: image/gif\nsize: 2 × 3\n"), "\(text)")
+    #expect(text.hasPrefix("mediaType: image\ncontentType: image/gif\npixelWidth: 2\npixelHeight: 3\n"), "\(text)")
     let (_, missing, missingStatus) = try run(["--file", folder.path + "/b.gif"])
     #expect(missingStatus == 66 && missing.contains("b.gif can't be opened: No such file or directory"), "\(missing)")
   }

@@ -18,10 +18,14 @@ struct ExtractCommand: ParsableCommand {
 
       EXAMPLES
         photoctl debug extract IMG_0001.heic
+        photoctl debug extract IMG_0001.heic --json | jq .lens
       """)
 
   @Argument(help: "A photo or video.", completion: .file())
   var file: String
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
 
   func run() throws {
     let path = FilePath.bytes(file)
@@ -39,7 +43,8 @@ struct ExtractCommand: ParsableCommand {
     } catch {
       throw Self.notStarted("\(error)")
     }
-    var words: [UnsafeMutablePointer<CChar>?] = [Array(program.utf8), Array("--file".utf8), path].map { word in
+    let arguments = [Array(program.utf8), Array("--file".utf8), path] + (json ? [Array("--json".utf8)] : [])
+    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { word in
       strdup(word.map { CChar(bitPattern: $0) } + [0])
     }
     words.append(nil)

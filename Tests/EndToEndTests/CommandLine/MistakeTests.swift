@@ -39,6 +39,9 @@ import Testing
       #expect(missing.status == 66 && missing.errors.hasPrefix("photoctl: nope can't be opened: No such file"))
       let text = try await run("debug", "extract", "/etc/passwd")
       #expect(text.status == 65 && text.text.contains("it is not a photo or video: it begins with"), "\(text.text)")
+      let facts = try await run("debug", "extract", "--json", fixture.path("-x.jpg")).output
+      let object = try #require(try JSONSerialization.jsonObject(with: facts) as? [String: Any])
+      #expect(object["mediaType"] as? String == "image")
       let restores = [try await run("restore", "nope"), try await run("restore", "--dry-run", "nope")]
       for restore in restores {
         #expect(restore.status == 66)
