@@ -47,15 +47,20 @@ enum EmptyArgument {
     return word[word.index(after: equals)...]
   }
 
-  /// The options of a command that have a value. If the parser's description can't be read, an empty word counts as an
-  /// argument.
-  private static func options(of command: String) -> [String] {
+  /// All commands as the parser describes them; nil if the description can't be read. It is made once, because the
+  /// parser takes long to make it.
+  private static let program: CommandDescription? = {
     do {
-      var description: CommandDescription? = try CommandDescription(dump: Photoctl._dumpHelp())
-      for name in command.split(separator: " ") { description = description?.subcommand(String(name)) }
-      return (description?.arguments ?? []).filter { $0.kind == .option }.flatMap { $0.names ?? [] }.map(\.text)
+      return try CommandDescription(dump: Photoctl._dumpHelp())
     } catch {
-      return []
+      return nil
     }
+  }()
+
+  /// The options of a command that have a value. Without a description, an empty word counts as an argument.
+  private static func options(of command: String) -> [String] {
+    var description = program
+    for name in command.split(separator: " ") { description = description?.subcommand(String(name)) }
+    return (description?.arguments ?? []).filter { $0.kind == .option }.flatMap { $0.names ?? [] }.map(\.text)
   }
 }
