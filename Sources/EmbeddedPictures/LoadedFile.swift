@@ -55,7 +55,7 @@ package final class LoadedFile {
         done += number
       }
       memory = UnsafeMutableRawBufferPointer(start: start, count: done)
-      isWhole = count == size
+      isWhole = done == size
     }
   }
 
