@@ -96,11 +96,11 @@ extension Reconciler {
   private func insertAll(_ new: [(place: Place, file: HeldFiles.File)], in batch: inout Batch) throws {
     var matches: [(match: FormerMatch, former: Tombstone, index: Int)] = []
     var (chosen, taken): ([Int: Tombstone], Set<AssetID>) = ([:], [])
-    var marks: [Int64: [ContentMarks]] = [:]
+    var contents = ContentIndex()
     for (index, (place, file)) in new.enumerated() where file.stat.byteCount > 0 {
       var (_, row) = read(place, file.stat, assetID: 0, reading: file.reading, isSampled: false)
       try sampleIfDeleted(&row, in: batch)
-      marks[row.byteCount, default: []].append(row.marks)
+      contents.insert(row.marks, byteCount: row.byteCount)
       // The deleted asset's own file comes before its copies, wherever they are.
       if let same = try tombstone(ofInode: row, in: batch), taken.insert(same.assetID).inserted {
         chosen[index] = same
@@ -115,8 +115,11 @@ extension Reconciler {
     for (match, former, index) in matches where chosen[index] == nil {
       // A file with another content is the asset only if the asset's own file turned up nowhere. It may have turned up,
       // and get its hash later.
-      let mayBeElsewhere = former.byteCount.map { marks[$0, default: []].contains(where: former.marks.mayEqual) }
-      if match.isContradicted, mayBeElsewhere ?? false { continue }
+      if match.isContradicted, let byteCount = former.byteCount,
+        contents.mayContain(former.marks, byteCount: byteCount)
+      {
+        continue
+      }
       if taken.insert(former.assetID).inserted { chosen[index] = former }
     }
     for (index, (place, file)) in new.enumerated() {

@@ -15,7 +15,7 @@ private typealias Fixture = ReconcilerFixture
     case new, unchanged, renamed, renamedWhileDown, exchangedWhileDown, replacedWhileDown, edited, removed
     case copiesRemoved, copiesRemovedOneByOne, copiesRemovedByAScan, copiesReturned, copiesReturnedByAScan
     case exchanged, saved, savedByPhotos, movedToAnotherDisk, folderRemoved, folderMoved, folderOfFoldersMoved
-    case restored, pagesRestored
+    case restored, pagesRestored, pagesRestoredByAScan
     case returned, linked, linkedOneByOne, linksRenamed, linkEdited, linksRemoved
   }
 
@@ -145,7 +145,8 @@ private typealias Fixture = ReconcilerFixture
         try fixture.apply(all: copies)
         try fixture.apply(all: names.map { Fixture.gone($0) })
       }
-    case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored: return {}
+    case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored, .pagesRestoredByAScan:
+      return {}
     case .returned:
       for name in names { disk.move("/p/" + name, "/trash/" + name) }
       try fixture.apply(all: names.map { Fixture.gone($0) })
@@ -220,15 +221,15 @@ private typealias Fixture = ReconcilerFixture
     return { try fixture.apply(.directoryMoved(number: 2, parent: 1, name: Fixture.bytes("e"))) }
   }
 
-  /// Deleted files that a backup brings back with their names and times, so that samples prove what they are. With
-  /// `pagesRestored`, all files share size and beginning, so each is a candidate for each. nil for other paths.
+  /// Deleted files that a backup brings back with their names and times, so that samples prove what they are. Pages share
+  /// size and beginning, so each is a candidate for each. nil for other paths.
   private func prepareProofs(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> (() throws -> Void)? {
-    guard way == .restored || way == .pagesRestored else { return nil }
+    guard [.restored, .pagesRestored, .pagesRestoredByAScan].contains(way) else { return nil }
     let disk = fixture.disk
     let names = (0..<count).map { "\($0).tif" }
     try fixture.apply(Fixture.top)
     // An event makes a sample of each, and a scan would not.
-    for name in names { disk.write("/p/" + name, bytes: 5_000_000, beginning: way == .pagesRestored ? 7 : nil) }
+    for name in names { disk.write("/p/" + name, bytes: 5_000_000, beginning: way == .restored ? nil : 7) }
     try fixture.apply(all: names.map { Fixture.file($0, disk.stat(Fixture.bytes("/p/" + $0))!) })
     let ids = try fixture.paths()
     disk.pass(7_200)
@@ -238,9 +239,13 @@ private typealias Fixture = ReconcilerFixture
     }
     try fixture.apply(all: names.map { Fixture.gone($0) })
     disk.pass(86_400)
-    let restored = names.map { Fixture.file($0, disk.copy("/backup/" + $0, "/p/" + $0)) }
+    let restored = names.map { ($0, disk.copy("/backup/" + $0, "/p/" + $0)) }
     return {
-      try fixture.apply(all: restored)
+      if way == .pagesRestoredByAScan {
+        try fixture.scan(restored)
+      } else {
+        try fixture.apply(all: restored.map { Fixture.file($0, $1) })
+      }
       #expect(try fixture.paths() == ids)
     }
   }
