@@ -199,6 +199,30 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
     #expect(await library.confirmedRequests.isEmpty)
   }
 
+  /// The request reads the rows of all files below the folder. So it is made once for each scan, and not for each caller.
+  @Test func callersThatShareAScanShareTheRequestForHashes() async throws {
+    let shares = try await TwoShares()
+    let a = (name: "a.jpg", stat: shares.disk.write("/p/x/a.jpg"))
+    await shares.take(
+      [started(1), directory(1, "/p", root: 1, inode: 1), directory(2, "x", in: 1, root: 1, inode: 20)]
+        + listing(1) + listing(2, [a]) + [ended(1)], from: 1)
+    await shares.take([started(2), ended(2)], from: 2)
+    let library = shares.library
+    defer { library.stopWaiting() }
+    let scans = Task {
+      for await request in shares.orders.requests {
+        await shares.take([started(1, request: request)] + listing(2, [a]) + [ended(1, request: request)], from: 1)
+      }
+    }
+    defer { scans.cancel() }
+    let callers = (0..<50).map { _ in
+      Task { try await library.rescan(path: Fixture.bytes("/p/x"), dryRun: false, confirm: false) }
+    }
+    for caller in callers { _ = try await caller.value }
+    let count = await library.proofs.requestCount
+    #expect(count == shares.orders.rescans.count && (1..<50).contains(count), "\(count)")
+  }
+
   /// A file in /q changes every second.
   @Test func scanWaitsOnlyForItsOwnRootAndNotForEver() async throws {
     let shares = try await TwoShares()

@@ -189,13 +189,12 @@ extension Library {
   }
 
   /// Requests samples and hashes for a person, also of files on a network.
-  func requestProofs(below directories: [DirectoryID]) throws {
+  func requestProofs(below directory: DirectoryID) throws {
     let tree = reconciler.tree
-    try catalog.write { writer in
-      for directory in directories { try writer.wantProofs(in: tree.subtree(of: directory)) }
-    }
+    try catalog.write { try $0.wantProofs(in: tree.subtree(of: directory)) }
+    proofs.requestCount += 1
     proofs.begin()
-    proofs.requestedRoots.formUnion(directories.map { tree.rootID(of: $0) })
+    proofs.requestedRoots.insert(tree.rootID(of: directory))
     idle.wake()
   }
 

@@ -20,6 +20,8 @@ struct ProofWorker {
   private(set) var largeFiles: [AssetID: ProofRequest] = [:]
   /// Roots on a network that a person has asked for.
   var requestedRoots: Set<RootID> = []
+  /// How often persons have asked.
+  var requestCount = 0
   var status = LibraryStatus.Hashing()
 
   /// The result of taking up new files.

@@ -24,10 +24,10 @@ extension Library {
       }
       return try await dryRunRescan(targets.map(\.directoryID))
     }
-    if path != nil { try requestProofs(below: targets.map(\.directoryID)) }
     var total = RescanCounts()
     for target in targets {
-      let folder = RescanRequests.Folder(root: target.root, directoryID: target.directoryID, isConfirmed: confirm)
+      let folder = RescanRequests.Folder(
+        root: target.root, directoryID: target.directoryID, isConfirmed: confirm, wantsProofs: path != nil)
       let result = try await rescans.wait(for: folder) { beginRescans() }
       total.inserted += result.inserted
       total.updated += result.updated
@@ -43,6 +43,7 @@ extension Library {
       // The folder, or one above it, may have gone while others were scanned.
       guard reconciler.tree.contains(folder.directoryID), let number = reconciler.tree.number(of: folder.directoryID)
       else { throw goneMeanwhile(root: folder.root) }
+      if folder.wantsProofs { try requestProofs(below: folder.directoryID) }
       let isTop = reconciler.tree.row(folder.directoryID).parentID == nil
       let request = watcher.rescan(root: folder.root, directory: isTop ? nil : number)
       reconciler.requests.add(

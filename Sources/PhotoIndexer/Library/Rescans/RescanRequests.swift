@@ -27,6 +27,9 @@ final class RescanRequests: Sendable {
     let directoryID: DirectoryID
     /// Whether a person confirmed that missing files are gone.
     let isConfirmed: Bool
+    /// Whether the postponed hashes and samples of its files are requested, too. That reads the rows of all files below
+    /// the folder, so it is done once for each scan, and not for each caller.
+    var wantsProofs = false
   }
 
   private typealias Outcome = Result<RescanCounts, any Error>

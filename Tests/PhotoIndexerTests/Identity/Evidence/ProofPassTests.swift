@@ -510,7 +510,7 @@ private typealias Fixture = ReconcilerFixture
     await idle.idle()
     #expect(idle.disk.proofBytes == (0, 0) && idle.hashing == .init())
     let top = try #require(try idle.catalog.read { try $0.directoryID(path: Fixture.bytes("/p")) })
-    try await idle.library.requestProofs(below: [top])
+    try await idle.library.requestProofs(below: top)
     await idle.idle()
     #expect(try idle.marks("/p/a.jpg").hash != nil)
     // The request has ended. Later files are not part of it.
