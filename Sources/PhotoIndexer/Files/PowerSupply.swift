@@ -8,10 +8,10 @@ struct PowerSupply: Sendable {
 
   init(folder: String = "/sys/class/power_supply") { self.folder = folder }
 
-  /// Whether an external supply is present but gives no power, and a battery of the machine is being discharged. A
-  /// machine without a battery, or that reports neither, is on mains.
+  /// Whether a battery of the machine is being discharged, and no external supply gives power. Some machines do not list
+  /// their external supply.
   var isOnBattery: Bool {
-    var (isOnline, isOffline, isDischarging) = (false, false, false)
+    var (isOnline, isDischarging) = (false, false)
     for name in names {
       func value(_ attribute: String) -> String {
         let text = FileText.read("\(folder)/\(name)/\(attribute)") ?? []
@@ -20,12 +20,12 @@ struct PowerSupply: Sendable {
       // A supply of scope "Device" belongs to another device, such as a mouse.
       if value("scope") == "Device" { continue }
       switch value("type") {
-      case "Mains", "USB": if value("online") == "0" { isOffline = true } else { isOnline = true }
+      case "Mains", "USB": if value("online") != "0" { isOnline = true }
       case "Battery": if value("status") == "Discharging" { isDischarging = true }
       default: break
       }
     }
-    return isOffline && !isOnline && isDischarging
+    return isDischarging && !isOnline
   }
 
   private var names: [String] {

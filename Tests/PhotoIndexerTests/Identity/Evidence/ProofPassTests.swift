@@ -479,7 +479,8 @@ private typealias Fixture = ReconcilerFixture
       ([:], false),
       (["AC": ["type": "Mains", "online": "1"], "B": ["type": "Battery", "status": "Charging"]], false),
       (["AC": ["type": "Mains", "online": "0"], "B": ["type": "Battery", "status": "Full"]], false),
-      (["B": ["type": "Battery", "status": "Discharging"]], false),
+      (["B": ["type": "Battery", "status": "Discharging"]], true),
+      (["B": ["type": "Battery", "status": "Full"]], false),
       (["AC": ["type": "Mains", "online": "0"], "B": ["type": "Battery", "status": "Discharging"]], true),
       (["U": ["type": "USB", "online": "0"], "B": ["type": "Battery", "status": "Discharging"]], true),
       (
