@@ -258,7 +258,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "PhotoLiveTests",
-      dependencies: ["PhotoCatalog", "PhotoLive", "PhotoModel", "PhotoTestSupport"]),
+      dependencies: ["PhotoCatalog", "PhotoLive", "PhotoModel", "PhotoTestSupport", "TestTools"]),
     .testTarget(
       name: "PhotoIndexerTests",
       dependencies: [

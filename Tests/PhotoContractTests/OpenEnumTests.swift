@@ -57,10 +57,15 @@ struct OpenEnumTests {
   }
 
   /// Every enum of every reply has a word of a later version at once.
-  @Test(arguments: [InterfaceDefinition.library, InterfaceDefinition.manage])
-  func eachReplyWithNewWordsIsRead(_ text: String) throws {
+  @Test(arguments: ["library", "manage", "images"])
+  func eachReplyWithNewWordsIsRead(of interface: String) throws {
+    let (text, messages) =
+      switch interface {
+      case "library": (InterfaceDefinition.library, ContractMessages.library)
+      case "manage": (InterfaceDefinition.manage, .manage)
+      default: (InterfaceDefinition.images, .images)
+      }
     let contract = try ContractText(text)
-    let messages = text == InterfaceDefinition.library ? ContractMessages.library : .manage
     for (method, types) in messages.methods {
       let shape = try #require(contract.replies[method])
       let json = contract.sample(of: shape) { _ in "tomorrow" }

@@ -1,5 +1,6 @@
 import PhotoModel
 import PhotoTestSupport
+import TestTools
 import Testing
 
 @testable import PhotoCatalog
@@ -8,7 +9,7 @@ import Testing
 /// The cost of a fetch's versions is updated with each change. It must always equal their sum.
 @Suite struct ListCacheTests {
   @Test func costOfAFetchIsTheSumOfItsVersions() {
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: 1)
     let key = "the predicate is in the key"
     var fetch = ListCache.Fetch(key, usedAt: .now)
     for sequence in Int64(1)...2_000 {

@@ -29,6 +29,16 @@ import Testing
     return try JSONDecoder().decode([Line].self, from: result.output)
   }
 
+  @Test func aPipeGetsLinesOfJSON() async throws {
+    try await withLibrary { fixture in
+      let result = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, ["stats"])
+      let lines = try result.output.split(separator: UInt8(ascii: "\n")).map { line in
+        try JSONDecoder().decode(Line.self, from: line)
+      }
+      #expect(lines == (try await self.lines(fixture, [])) && lines.count > 3)
+    }
+  }
+
   @Test func countsEqualThoseOfTheAssets() async throws {
     try await withLibrary { fixture in
       let assets = try await fixture.assets()
