@@ -65,7 +65,7 @@ let package = Package(
     // Child processes.
     .target(name: "WorkerProcess", dependencies: [.product(name: "Logging", package: "swift-log")]),
 
-    // What the disk says.
+    // Files: watching folders and reading metadata.
     .target(
       name: "PhotoWatch",
       dependencies: ["WatchRecords", "WorkerProcess", .product(name: "Logging", package: "swift-log")]),
@@ -88,7 +88,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ]),
 
-    // What the library knows, and how a program asks it.
+    // The catalog, and the calls of programs.
     .target(
       name: "PhotoCatalog",
       dependencies: [
@@ -324,7 +324,7 @@ if Context.environment["PHOTOD_EXAMPLES"] != nil || Context.environment["PHOTOD_
   ]
 }
 
-// What `make bench` measures with beside the programs: built for it alone.
+// The program that makes catalogs and measures reads for `make bench`. Only `make bench` builds it.
 if Context.environment["PHOTOD_BENCHMARKS"] != nil {
   package.targets.append(
     .executableTarget(

@@ -5,7 +5,7 @@ import PictureDecoding
 
 /// The segments of a JPEG before its pixels.
 package struct JPEGStructure {
-  /// Before its rotation.
+  /// The size in pixels, before the orientation of EXIF is applied.
   package private(set) var size: PixelSize?
   package private(set) var isProgressive = false
   package private(set) var exif: TIFFStructure?

@@ -6,13 +6,13 @@ import PictureDecoding
 
 /// A file in memory that this process may change. The file itself never changes.
 ///
-/// Small files are read, so that an error of the disk is `readFailed`. Large ones are mapped, because often only a small part
-/// of them is needed. If its disk fails, or a mapped file shrinks, SIGBUS ends this process. photod begins another, and
-/// does not blame the file.
+/// Small files are read. If the disk fails, the error is `readFailed`. Large files are mapped, because often only a small
+/// part of them is needed. If the disk of a mapped file fails, or the file shrinks, SIGBUS ends this process. photod
+/// starts another process, and does not mark the file as unreadable.
 package final class LoadedFile {
   /// Files up to this size are read.
   private static let largestRead = 64 << 20
-  /// The same for files of which only a part is used. To read 30 MB takes longer than to decode an embedded picture.
+  /// The largest file that is read if the caller uses only a part of it. To read 30 MB takes longer than to decode an embedded picture.
   private static let largestReadForPart = 1 << 20
 
   private let memory: UnsafeMutableRawBufferPointer

@@ -5,7 +5,7 @@ import Varlink
 
 /// The newest commits, in the form in which photod sends them to clients that follow the history.
 ///
-/// With it, photod need not read a commit from the catalog that was just made. Clients with the same token share a
+/// photod sends a new commit from memory, and does not read it from the catalog. Clients with the same token share a
 /// page, so that it is encoded once.
 package final class RecentHistory: Sendable {
   struct Limits {

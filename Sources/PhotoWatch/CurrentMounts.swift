@@ -7,7 +7,7 @@ import WatchRecords
 /// The mount table, read again only after something was mounted or unmounted. poll(2) reports such changes, so a
 /// question about a path costs one system call.
 ///
-/// All readings use one descriptor, so that no lack of descriptors keeps a later one from succeeding. After a failed
+/// All readings use one descriptor, so a later reading can't fail because the process has no free descriptor. After a failed
 /// reading, the old table stays, and the next question reads again.
 package final class CurrentMounts: Sendable {
   package static let shared = CurrentMounts()

@@ -32,7 +32,7 @@ final class Wakeup: Sendable {
       guard ends.write >= 0 else { return }
       var byte: UInt8 = 1
       while write(ends.write, &byte, 1) < 0, errno != EAGAIN {
-        // There is no memory for one byte. Without it, the thread would miss its work and go on sleeping.
+        // The kernel has no memory for this byte. The loop tries again, because the thread sleeps until the byte arrives.
         if errno != EINTR { usleep(1000) }
       }
     }

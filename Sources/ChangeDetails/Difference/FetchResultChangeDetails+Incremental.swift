@@ -2,13 +2,14 @@ import PhotoModel
 
 extension FetchResultChangeDetails {
   /// The difference between two states of one fetch, from the assets that commits touched in between. The result is
-  /// that of the full form, with one exception: a touched asset may move although the full form moves fewer others.
+  /// that of the full form, with one exception: this form never moves an asset that was not touched, so it may move more
+  /// touched ones.
   ///
   /// - Parameters:
-  ///   - before: a list whose first `limit` ids are B.
-  ///   - after: a list whose first `limit` ids are A. Both may hold more ids as a reserve, and not equally many.
+  ///   - before: the old list. Its first `limit` ids are published, and further ones are a reserve.
+  ///   - after: the new list. Its reserve may have another length.
   ///   - limit: `nil` if the whole lists are published.
-  ///   - touched: C, as for the full form. It may contain ids that are in neither list.
+  ///   - touched: the changed assets, as for the full form. It may contain ids that are in neither list.
   ///   - placed: further assets that may have been inserted, removed or moved although their fields are the same. An
   ///     edit of an album's content or order does that. They may repeat ids of `touched`.
   /// - Precondition: the ids that are neither in `touched` nor in `placed` have the same order in both lists. An id
@@ -158,8 +159,8 @@ struct IncrementalDifference {
     return unmatched
   }
 
-  /// The moves of the touched survivors. One whose gap differs between the lists moves. Of those that share a gap, the
-  /// longest subsequence that is in order stays, and the others move.
+  /// The moves of the touched survivors. A survivor moves if its gap differs between the lists. Among survivors with the
+  /// same gap, the longest subsequence that is in order stays, and the others move.
   private func moves() -> [Move] {
     let untouched = untouched
     func mayStay(_ asset: Touched) -> Bool {

@@ -1,5 +1,5 @@
 /// The indexes of one batch update, as `performBatchUpdates` of UICollectionView, NSCollectionView and UITableView takes
-/// them: deletions and the origins of moves are indexes of the list before, insertions and the targets of moves are
+/// them. Deletions and the origins of moves are indexes of the list before. Insertions and the targets of moves are
 /// indexes of the list after.
 ///
 /// ```swift
@@ -16,8 +16,8 @@
 /// collectionView.reconfigureItems(at: batch.reconfiguredAfter.map { IndexPath(item: $0, section: 0) })
 /// ```
 ///
-/// No index is in two of `deletedBefore` and the origins, or of `insertedAfter` and the targets. Such views crash on
-/// that. They also crash if items are reconfigured inside the batch, so that comes after it.
+/// `deletedBefore` and the origins of moves have no index in common, and neither have `insertedAfter` and the targets. A
+/// common index would crash such a view. So would reconfiguring items inside the batch, which is why that comes after it.
 public struct BatchUpdate: Hashable, Sendable {
   /// The number of items before.
   public let countBefore: Int

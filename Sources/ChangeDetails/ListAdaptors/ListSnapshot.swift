@@ -1,7 +1,7 @@
 import PhotoModel
 
-/// The ids of a list before and after a change, for a view that finds out by itself which ids came, left and moved: a
-/// diffable data source, SwiftUI's `ForEach`, or a keyed list of a web framework.
+/// The ids of a list before and after a change. It is for a view that finds out by itself which ids came, left and moved.
+/// Examples are a diffable data source, SwiftUI's `ForEach`, and a keyed list of a web framework.
 ///
 /// ```swift
 /// let snapshot = try details.snapshot(from: ids)

@@ -11,8 +11,8 @@ extension CatalogWriter {
   /// Adds the assets that are missing in an album, and moves the others. They are placed in this order, before another
   /// asset or at the end.
   ///
-  /// - Parameter before: an asset of the album; nil is the end. If it is one of those that are placed, they come before
-  ///   the first asset behind it that is not.
+  /// - Parameter before: an asset of the album; nil is the end. If it is one of `assets`, they are placed before the next
+  ///   asset that is not one of them.
   /// - Complexity: O(k log n) for k assets, if the ranks have room.
   /// - Throws: ``CollectionChangeError``.
   package func place(_ assets: [AssetID], inAlbum id: CollectionID, before: AssetID?) throws {
@@ -57,8 +57,8 @@ extension CatalogWriter {
     noteMembers(assets)
   }
 
-  /// Adds the assets without a line in the journal to the edited ones. Then the journal gets their lines before its
-  /// operation on the album names them.
+  /// Marks the assets that have no line in the journal as edited. So their lines are written before the operation on the
+  /// album, which names them.
   private func noteMembers(_ assets: [AssetID]) {
     for asset in assets where journal?.holds(asset) != true { editedAssets.insert(asset) }
   }
@@ -137,8 +137,8 @@ extension CatalogWriter {
     }
   }
 
-  /// The first asset behind the rank of one of these assets that is none of them. At most all others of them come before
-  /// it, so as many rows suffice.
+  /// The first asset after this rank that is not in `assets`. The rank is that of one of them, so fewer than
+  /// `assets.count` of them can come before it, and `assets.count` rows suffice.
   private func other(
     than assets: Set<AssetID>, behind rank: Double, inAlbum id: CollectionID
   ) throws -> (asset: AssetID, rank: Double)? {

@@ -3,8 +3,8 @@ import Glibc
 /// The files of which photod has written shared thumbnails.
 ///
 /// Shared thumbnails are found by the path of their photo. When a photo moves, the catalog no longer knows the old path, so
-/// it is recorded here: `AA/ASSET-FILE` is a symbolic link whose target is the path, where `AA` is the lowest byte of the
-/// asset's id, and `FILE` the index of the file. A link is made and replaced at once, and holds any bytes. No program
+/// it is recorded here. The record `AA/ASSET-FILE` is a symbolic link whose target is the path. `AA` is the lowest byte of
+/// the asset's id, and `FILE` the index of the file. A link is made and replaced at once, and holds any bytes. No program
 /// follows it. Each library has a folder of its own, because the assets of two libraries have the same ids.
 ///
 /// A record is made before its thumbnails, and removed after them. While thumbnails move, `AA/ASSET-FILE.new` has their

@@ -26,7 +26,7 @@ struct RecentlySent: Sendable {
 
   mutating func dropExpired(at now: UInt32) {
     guard now > begin &+ Self.time else { return }
-    // Those of `current` were sent at most 60 s after its begin.
+    // All pictures of `current` were sent at most 60 s after its begin.
     former = now > begin &+ 2 * Self.time ? [:] : current
     current = [:]
     begin = now

@@ -1,5 +1,5 @@
 extension LibraryChange {
-  /// What the change does, for the list of changes that can be undone.
+  /// The actions of the change, for the list of changes that can be undone.
   package var actions: [UndoableChange.Action] {
     switch self {
     case .editAssets(_, let edit): edit.actions

@@ -10,16 +10,16 @@ public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
   public let assetCount: Int
   /// The titles of the collections that were created, edited or deleted, at most 20.
   public let collections: [String]
-  /// Why the change can't be undone, for a person; nil if it can. It may be too large, or another change of the same things
-  /// came between its calls.
+  /// The reason why the change can't be undone, as a text for a person; nil if it can. The change may be too large, or
+  /// another change of the same assets or collections came between its calls.
   public let problem: String?
-  /// What was done, such as `isHidden` or `createAlbum`, each once, in the order of the requests. Nil from a photod
-  /// that does not send it.
+  /// The actions of the change, such as `isHidden` or `createAlbum`, each once, in the order of the requests. Nil from a
+  /// photod that does not send it.
   public let actions: [Action]?
   /// The name of the asset's file, if the change is about one asset that is in the library.
   public let filename: String?
 
-  /// What a request of a change did: the kind of the request, or a field of assets or albums that it edited.
+  /// An action of a request: the kind of the request, or a field of assets or albums that it edited.
   public struct Action: Codable, Hashable, Sendable, RawRepresentable {
     /// The word of the contract.
     public let rawValue: String

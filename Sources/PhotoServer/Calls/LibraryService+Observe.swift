@@ -62,8 +62,7 @@ extension LibraryService {
     live.lists.held.hold(plan, by: holder)
   }
 
-  /// The call may contain a million ids. After this, nothing refers to its text, and after ``begin(_:)`` nothing to the
-  /// ids.
+  /// The call may contain a million ids. This function releases the text of the call, and ``begin(_:)`` releases the ids.
   ///
   /// - Returns: the observation, and a short form of its options for a person.
   private func observation(of call: VarlinkServiceCall, _ holder: ClientLists.Holder, _ reads: ClientReads)
@@ -72,7 +71,7 @@ extension LibraryService {
   {
     defer { call.releaseMessage() }
     let parameters = try await reads.parameters(call, ObserveRequest.self)
-    // They wait for a thread, and then until the first difference is computed.
+    // The ids stay in memory until the first difference is computed, so they count as held by this client.
     if let ids = parameters.sinceIDs {
       live.lists.held.hold(byteCount: ids.count * MemoryLayout<AssetID>.stride, by: holder)
     }

@@ -51,7 +51,7 @@ enum ImageContractError {
         LimitError(
           limit: limit,
           message:
-            "There may be \(limit) sessions, and they are open. Close the stream of one, or use one for several views."
+            "All \(limit) sessions that may be open at a time are open. Close the stream of one, or use one for several views."
         ))
     case .noSuchSession:
       make(
@@ -70,7 +70,7 @@ enum ImageContractError {
         LimitError(
           limit: limit,
           message:
-            "More than \(limit) would be open in this session. Nothing of this call was accepted. Cancel some first."
+            "This session would have more than \(limit) open requests. Nothing of this call was accepted. Cancel some first."
         ))
     case .noSuchImage:
       make(

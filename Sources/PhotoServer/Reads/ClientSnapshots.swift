@@ -5,17 +5,17 @@ import Synchronization
 
 /// Descriptions of all connections, which the calls of Clients share.
 ///
-/// A description looks at every socket, on the thread that serves all connections, and at every process in /proc. If a
-/// thousand connections each had their own, a million looks would delay all clients. So a call waits for a description
-/// that is begun after the call, and the next one is begun only after an interval.
+/// Making a snapshot examines every socket, on the thread that serves all connections, and every process in /proc. If a
+/// thousand connections each made their own, examining a million sockets would delay all clients. So a call waits for a
+/// snapshot that is begun after the call, and the next one is begun only after an interval.
 package final class ClientSnapshots: Sendable {
-  /// Returns when the next snapshot may begin after one that began at this time.
+  /// Waits until the next snapshot may begin. The last one began at `begunAt`.
   package typealias Interval = @Sendable (_ begunAt: ContinuousClock.Instant) async throws -> Void
 
   struct Snapshot: Sendable {
     /// Later snapshots have larger numbers.
     let number: Int
-    /// Each is described as another client than the caller.
+    /// No client in the list is marked as the caller.
     let clients: [ConnectedClient]
   }
 

@@ -52,7 +52,7 @@ struct PollRounds {
 
     var hasWork: Bool { position < quota && processorLeft > .none && timeLeft > .none }
 
-    /// The directories without those whose root's interval has not passed.
+    /// The directories whose root has no interval of its own, or whose interval has passed.
     fileprivate mutating func included(
       _ nodes: [NodeReference], _ now: Moment, _ tree: WatchedTree, _ intervals: [UInt16: Interval]
     ) -> [NodeReference] {
@@ -97,7 +97,7 @@ struct PollRounds {
 
   var hasWork: Bool { passesWanted > passesDone || rounds.contains(where: \.hasWork) }
 
-  /// Adds a directory that changed to those of the short intervals.
+  /// Adds a changed directory to the hot ones, which are polled more often.
   mutating func noteChange(_ node: NodeReference) {
     if !hot.contains(node) { hot.append(node) }
   }

@@ -8,7 +8,7 @@ import WatchRecords
 struct Heartbeat {
   /// When `alive` was last sent.
   var sentAt = Moment.start
-  /// When long work last looked for an order to end.
+  /// When a long operation last checked whether photod-watch must end.
   var endCheckedAt = Moment.start
 }
 
@@ -20,7 +20,7 @@ extension FolderWatch {
   static let shortestSilence = Interval.seconds(1)
   /// If no check comes for this long, photod-watch wakes only to send `alive`.
   static let longestSilence = Interval.seconds(15)
-  /// How often long work looks for an order to end. photod waits only 0.6 s for the end (`Worker.Configuration`).
+  /// How often a long operation checks whether photod-watch must end. photod waits only 0.6 s for the end (`Worker.Configuration`).
   static let endCheckInterval = Interval.milliseconds(100)
 
   /// From PHOTOD_WATCH_SILENCE in the environment, in milliseconds. Tests set it in order to wait less.
@@ -59,7 +59,7 @@ extension FolderWatch {
 
   /// Whether photod has closed its end, or a signal has come.
   private var isToEnd: Bool {
-    // poll(2) reports a closed end unasked.
+    // poll(2) reports a closed end even if `events` is 0.
     var waited = [pollfd(fd: connection.socket, events: 0, revents: 0)]
     return watchshim_poll(&waited, 1, 0) > 0 || watchshim_termination_noted() != 0
   }

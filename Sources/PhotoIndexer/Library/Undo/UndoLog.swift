@@ -11,7 +11,7 @@ struct UndoLog {
     let date: WallTime
     let origin: String
     let group: String?
-    /// What its calls did, each action once.
+    /// The actions of its calls, each once.
     private(set) var actions: [UndoableChange.Action]
     /// If the change can't be undone, it only has the titles of collections.
     private(set) var recording: ChangeRecording
