@@ -75,6 +75,13 @@ import Testing
     #expect(try files().isEmpty)
   }
 
+  /// By systemd's default, a decoder that the kernel kills would end the unit.
+  @Test func aDecoderThatTheKernelKillsEndsNoUnit() throws {
+    let service = try Project.text("systemd/photod.service")
+    #expect(service.contains("\nMemoryMax=") && service.contains("\nOOMPolicy=continue\n"))
+    #expect(service.contains("\nRestart=on-failure\n"), "photod itself is started again")
+  }
+
   /// Not every shell expands the `~` in `PREFIX=~/.local`.
   @Test func aPrefixInTheHomeIsAPathInTheUnit() throws {
     let home = FileManager.default.temporaryDirectory.appendingPathComponent("photod-home-\(UUID().uuidString)").path

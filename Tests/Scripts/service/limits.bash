@@ -1,15 +1,19 @@
 # The limits of the service, and the calls that it may not make.
 
+# bytes KEY - the size that the installed unit gives for this key, in bytes.
+bytes() { sed -n "s/^$1=//p" /usr/lib/systemd/user/photod.service | numfmt --from=iec; }
+
 limitsAreInEffect() {
   photoctl status
-  is MemoryHigh 3221225472
-  is MemoryMax 4294967296
+  is MemoryHigh "$(bytes MemoryHigh)"
+  is MemoryMax "$(bytes MemoryMax)"
+  is OOMPolicy continue
   is TasksMax 256
   is LimitCORE 0
   is UMask 0077
   group=/sys/fs/cgroup$(show ControlGroup)
   # The user's manager may lack some controllers. Their files are then missing.
-  [ ! -e "$group/memory.max" ] || [ "$(cat "$group/memory.high" "$group/memory.max" | xargs)" = '1073741824 2147483648' ]
+  [ ! -e "$group/memory.max" ] || [ "$(cat "$group/memory.high" "$group/memory.max" | xargs)" = "$(bytes MemoryHigh) $(bytes MemoryMax)" ]
   [ ! -e "$group/pids.max" ] || [ "$(cat "$group/pids.max")" = 256 ]
 }
 check limitsAreInEffect
