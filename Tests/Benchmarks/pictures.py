@@ -5,7 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
-import threading
+import sys
 import time
 
 from daemon import Photod, kilobytes
@@ -139,7 +139,7 @@ def made(setting, folder):
         f"pictures of {SIZE} pixels from 12 megapixels, a second and core", value, "pictures/s",
         beside=("vipsthumbnail", beside), targets=[at_least(value, 0.8 * beside, "0.8 × vipsthumbnail")])
     setting.report.add(
-        "memory of the processes that decode, after that, RSS", middle(rounds[0], "memory") / 1e6, "MB")
+        "peak memory of the processes that decode, sum of RSS", middle(rounds[0], "memory") / 1e6, "MB")
 
 
 def seconds_to_make(library, count):
@@ -166,7 +166,8 @@ def seconds_to_make(library, count):
 
 
 def workers_memory(photod, program):
-    return sum(kilobytes(f"/proc/{pid}/status", ["VmRSS"])["VmRSS"] * 1024 for pid in photod.pids()[program])
+    """Returns the sum of the peaks of these processes. Memory that was freed after a picture counts too."""
+    return sum(kilobytes(f"/proc/{pid}/status", ["VmHWM"])["VmHWM"] * 1024 for pid in photod.pids()[program])
 
 
 def videos(setting):
@@ -224,7 +225,7 @@ def videos(setting):
             f"pictures of {SIZE} pixels from videos of 1920 × 1080, a second and core", value, "pictures/s",
             beside=(name, beside), targets=[at_least(value, beside, name)])
     setting.report.add(
-        "memory of the processes that decode videos, after that, RSS", middle(rounds[0], "memory") / 1e6, "MB")
+        "peak memory of the processes that decode videos, sum of RSS", middle(rounds[0], "memory") / 1e6, "MB")
     shutil.rmtree(folder)
 
 
@@ -286,35 +287,16 @@ def soon(setting, folder):
 
 
 def busy(setting, folder):
-    """Measures the same while another client's requests keep all decoders busy."""
+    """Measures the same while the requests of another process keep all decoders busy. Turns go between processes."""
     kinds = {"degraded": [], "kept": []}
     count = max(10, min(200, 5 * setting.options.pictures))
-    with Library(setting, folder) as library, library.photod.connect() as stream, library.photod.connect() as calls, \
-            library.photod.connect() as others:
+    with Library(setting, folder) as library, library.photod.connect() as stream, library.photod.connect() as calls:
         ids = library.ids(setting.options.pictures)
-        is_over = threading.Event()
-        errors = []
-
-        def decode():
-            try:
-                keep_decoding()
-            # The figures would be those of an idle photod.
-            except Exception as error:
-                errors.append(error)
-
-        def keep_decoding():
-            side = 900
-            while not is_over.is_set():
-                side += 1
-                others.send("MakeImages", more=True, interface=IMAGES, requests=[
-                    {"id": index, "assetID": asset, "targetWidth": side, "targetHeight": side, "resizeMode": "exact"}
-                    for index, asset in enumerate(ids[:10], 1)])
-                wanted = len(ids[:10])
-                while wanted:
-                    wanted -= len(others.parameters(others.reply_bytes())["results"])
-
-        thread = threading.Thread(target=decode)
-        thread.start()
+        decoding = subprocess.Popen(
+            [sys.executable, pathlib.Path(__file__).with_name("decode.py"), str(library.photod.socket_path),
+             *map(str, ids[:10])], stdout=subprocess.PIPE)
+        # It writes a line when the first pictures are there.
+        decoding.stdout.readline()
         try:
             session = Session(library, stream, calls)
             # The first one waits for the start of a process.
@@ -327,11 +309,13 @@ def busy(setting, folder):
             list(session.request(ids[0], SIZE))
             for _ in range(count):
                 kinds["kept"] += [taken for taken, _ in session.request(ids[0], SIZE)]
+            # The figures would be those of an idle photod.
+            if decoding.poll() is not None:
+                raise RuntimeError(f"the process that requests pictures ended with {decoding.returncode}")
         finally:
-            is_over.set()
-            thread.join()
-        if errors:
-            raise errors[0]
+            decoding.kill()
+            decoding.wait()
+            decoding.stdout.close()
     setting.report.keep("first picture while others are decoded", kinds)
     for kind, what, limit in [("degraded", "the camera's thumbnail", 10), ("kept", "a kept picture", 2)]:
         add_latency(setting, f"{what}, while all decoders are busy", kinds[kind], limit)
