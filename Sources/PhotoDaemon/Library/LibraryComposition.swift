@@ -139,7 +139,9 @@ extension ServingLibrary {
       reopenReasons.continuation.yield($0)
     }
     let interface = LibraryService(library: library, live: live, logger: logger)
-    let assets = CatalogImageAssets(catalog: catalog) { watcher.access(to: $0) }
+    let assets = CatalogImageAssets(catalog: catalog, copies: configuration.imageCache + "/temporary") {
+      watcher.access(to: $0)
+    }
     let engine = ImageEngine(
       configuration: ImageConfiguration(
         cacheDirectory: configuration.imageCache, library: catalog.uuid,

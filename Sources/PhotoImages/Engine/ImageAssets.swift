@@ -16,7 +16,8 @@ package protocol ImageAssets: Sendable {
   func isOnShare(_ file: ImageFile) -> Bool
 
   /// Opens a file for reading, if it is still the one that the catalog knows. A slow disk may block it for long. The
-  /// caller closes the descriptor.
+  /// descriptor of a file on a share is that of a copy, because no call on the share may block photod. The caller closes
+  /// the descriptor.
   func open(_ file: ImageFile) throws(ImageFileError) -> Int32
 
   /// Compares an open file with the catalog. A program may have written it since it was opened.
@@ -40,6 +41,12 @@ package enum ImageFileError: Error, Hashable, Sendable {
   /// The file is another one than the catalog knows: it was changed or replaced, and photod has not read it yet. A
   /// picture of it would be kept and sent under the revision of the former content.
   case changed
+  /// The file is on a share, and is too large to be copied.
+  case tooLarge(limit: Int64)
+  /// The file is on a share, and the copy took too long.
+  case tooSlow
+  /// The file is on a share, and the copy can't be written, by this errno.
+  case notCopied(Int32)
   case errno(Int32)
 
   /// The error of a call of the system on a path or on an open file.
@@ -122,6 +129,11 @@ package struct ImageFile: Hashable, Sendable {
   package func matches(_ status: stat) -> Bool {
     let time = FileTime(nanoseconds: WallTime(status.st_mtim).nanoseconds)
     return byteCount == Int64(status.st_size) && (modified.map { $0 == time } ?? true)
+  }
+
+  /// The same for a file that photod-watch has examined.
+  package func matches(_ stat: FileStat) -> Bool {
+    byteCount == stat.byteCount && (modified.map { $0 == stat.modificationTime } ?? true)
   }
 
   /// Without its folder.

@@ -84,6 +84,7 @@ extension ImageEngine {
     defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
     guard case .success(let descriptor) = open(plan.file) else { return nil }
     defer { Glibc.close(descriptor) }
+    guard !plan.work.isOnShare || plan.file.byteCount <= Self.mostImmediateShareBytes else { return nil }
     let wanted = demand.options.frame.map { frame in
       PictureTarget.longerSide(
         of: plan.file.index == 0 ? plan.asset.pixelSize : nil, frame, covers: demand.options.contentMode == .aspectFill)
@@ -108,6 +109,9 @@ extension ImageEngine {
 
   /// Files on shares get all threads of the lane but one.
   private func beginOnShare() -> Bool {
+  /// The largest file of a share whose embedded picture is sent. The whole file is copied for it.
+  private static let mostImmediateShareBytes: Int64 = 32 << 20
+
     shared.withLock { state in
       guard state.immediateShareCount < Self.immediateThreadCount - 1 else { return false }
       state.immediateShareCount += 1

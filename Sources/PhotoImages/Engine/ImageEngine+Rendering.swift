@@ -160,6 +160,10 @@ extension ImageEngine {
     case .success(let opened): descriptor = opened
     case .failure(.errno(let number)):
       return .failure(.unreadable, "the file can't be opened: \(String(cString: strerror(number)))")
+    case .failure(.tooLarge(let limit)):
+      return .failure(
+        .tooLarge, "the file is on a share, and has more than \(limit >> 20) MiB. Copy it to a drive of this machine.")
+    case .failure(.notCopied(let number)): return unkept(number, "the file of the share can't be copied to")
     case .failure(let error): return unreadable(plan, error)
     }
     defer { Glibc.close(descriptor) }
@@ -188,7 +192,10 @@ extension ImageEngine {
     case .offline: unavailable(plan, Self.offline)
     case .changed: unavailable(plan, Self.changed)
     case .gone: .failure(.unavailable, "the file of the photo is gone")
-    case .errno(let number):
+    case .tooSlow:
+      unavailable(plan, "the share of the photo is too slow: its file could not be copied in time. Try again.")
+    case .tooLarge(_): .failure(.tooLarge, "the file of the photo is too large")
+    case .errno(let number), .notCopied(let number):
       unavailable(
         plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk, and try again.")
     }
@@ -209,18 +216,22 @@ extension ImageEngine {
       sharedThumbnails?.share(found.key)
       return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: true)
     } catch {
-      let reason = String(cString: strerror(error.errorNumber))
-      configuration.logger.error(
-        "a picture can't be kept",
-        metadata: ["directory": "\(configuration.cacheDirectory)", "reason": "\(reason)"])
-      // The first sentence is the problem, and the rest is the remedy.
-      let remedy =
-        error.isFull
-        ? "Make room on the disk that holds the cache."
-        : "Make this folder writable for photod, or start photod with another folder in XDG_CACHE_HOME."
-      let message = "the picture can't be written to \(configuration.cacheDirectory): \(reason). \(remedy)"
-      return .failure(.storageFull, message)
+      return unkept(error.errorNumber, "the picture can't be written to")
     }
+  }
+
+  /// The result if the cache directory can't be written.
+  private func unkept(_ errorNumber: Int32, _ problem: String) -> Outcome {
+    let reason = String(cString: strerror(errorNumber))
+    configuration.logger.error(
+      "a picture can't be kept",
+      metadata: ["directory": "\(configuration.cacheDirectory)", "reason": "\(reason)"])
+    // The first sentence is the problem, and the rest is the remedy.
+    let remedy =
+      PictureStore.WriteError(errorNumber: errorNumber).isFull
+      ? "Make room on the disk that holds the cache."
+      : "Make this folder writable for photod, or start photod with another folder in XDG_CACHE_HOME."
+    return .failure(.storageFull, "\(problem) \(configuration.cacheDirectory): \(reason). \(remedy)")
   }
 
   // MARK: - Caching

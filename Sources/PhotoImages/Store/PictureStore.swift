@@ -247,7 +247,7 @@ final class PictureStore: Sendable {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     var descriptor = open(path, flags, 0o600)
     if descriptor < 0, errno == ENOENT {
-      let errorNumber = makeFolders("\(files.directory)/temporary")
+      let errorNumber = makePrivateFolders("\(files.directory)/temporary")
       guard errorNumber == 0 else { throw WriteError(errorNumber: errorNumber) }
       descriptor = open(path, flags, 0o600)
     }
@@ -274,18 +274,8 @@ final class PictureStore: Sendable {
   private func move(_ temporary: String, to path: String) -> (Int32, isNewFolder: Bool) {
     if rename(temporary, path) == 0 { return (0, false) }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/") else { return (errno, false) }
-    let errorNumber = makeFolders(String(path[..<slash]))
+    let errorNumber = makePrivateFolders(String(path[..<slash]))
     guard errorNumber == 0 else { return (errorNumber, false) }
     return (rename(temporary, path) == 0 ? 0 : errno, true)
-  }
-
-  /// Makes a folder and those above it.
-  /// - Returns: an errno, or 0 if the folder is there.
-  private func makeFolders(_ path: String) -> Int32 {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return 0 }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return errno }
-    let errorNumber = makeFolders(String(path[..<slash]))
-    guard errorNumber == 0 else { return errorNumber }
-    return mkdir(path, 0o700) == 0 || errno == EEXIST ? 0 : errno
   }
 }

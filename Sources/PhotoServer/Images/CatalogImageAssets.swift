@@ -9,11 +9,15 @@ import WatchRecords
 /// The assets of the catalog, and their files, for the engine that makes pictures.
 package struct CatalogImageAssets: ImageAssets {
   private let catalog: Catalog
+  private let copies: String
   private let access: @Sendable ([UInt8]) -> FileAccess
 
-  /// - Parameter access: how the watcher reaches a path. A share that does not answer blocks each call without a limit.
-  package init(catalog: Catalog, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
+  /// - Parameters:
+  ///   - copies: the folder for copies of files on shares. They have names only until they are open.
+  ///   - access: how the watcher reaches a path. A share that does not answer blocks each call without a limit.
+  package init(catalog: Catalog, copies: String, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
     self.catalog = catalog
+    self.copies = copies
     self.access = access
   }
 
@@ -55,11 +59,21 @@ package struct CatalogImageAssets: ImageAssets {
   /// A symbolic link that replaced the file is not followed, and a FIFO does not block. The status of the file is read
   /// once.
   package func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+    if let reader = try shareReader(file) { return try ShareFileCopy.make(reader, in: copies) }
+    return try openDirectly(file)
+  }
+
+  /// - Returns: nil if the file is on a drive.
+  func shareReader(_ file: ImageFile) throws(ImageFileError) -> ShareFileReader? {
     switch access(file.path) {
-    case .direct: break
-    case .share(let share): guard share.answers else { throw .offline }
+    case .direct: return nil
+    case .share(let share): return try ShareFileReader(file, share)
     case .none: throw .offline
     }
+  }
+
+  /// Opens a file of a drive.
+  func openDirectly(_ file: ImageFile) throws(ImageFileError) -> Int32 {
     let descriptor = LongPath.open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno) }
     var status = stat()
@@ -80,6 +94,8 @@ package struct CatalogImageAssets: ImageAssets {
   }
 
   package func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
+    // A copy was compared when it was made, and does not change.
+    if isOnShare(file) { return .unchanged }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
       // The file was deleted or replaced on its share.
@@ -97,6 +113,7 @@ extension ImageFileError {
     case .gone: "\(path) is gone, and photod has not noticed yet. Call Synchronize, and fetch the asset again."
     case .changed:
       "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again."
+    case .tooLarge(_), .tooSlow, .notCopied(_): "\(path) can't be copied from its share."
     case .errno(let code):
       "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
     }

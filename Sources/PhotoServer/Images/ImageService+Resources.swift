@@ -10,21 +10,23 @@ extension ImageService {
     guard parameters.resource >= 0 else { throw VarlinkError.invalidParameter("resource") }
     guard parameters.offset ?? 0 >= 0 else { throw VarlinkError.invalidParameter("offset") }
     guard parameters.count ?? 0 >= 0 else { throw VarlinkError.invalidParameter("count") }
-    let file = try await fileThreads.run(for: call.peer) { [assets] in
-      try ResourceFile(parameters, assets)
+    let resource = try await fileThreads.run(for: call.peer) { [assets] in
+      try RequestedResource(parameters, assets)
     }
+    let threads = resource.isOnShare ? shareThreads : fileThreads
+    let file = try await threads.run(for: call.peer) { [assets] in try ResourceFile(resource, assets) }
     var offset = parameters.offset ?? 0
     guard offset <= file.byteCount else { throw VarlinkError.invalidParameter("offset") }
     let end = offset + min(parameters.count ?? .max, file.byteCount - offset)
     connections.beginStream(call, .init(options: "asset \(parameters.assetID)"))
     while true {
       let start = offset
-      let bytes = try await fileThreads.run(for: call.peer) {
+      let bytes = try await threads.run(for: call.peer) {
         try file.read(at: start, upTo: min(end, start + Int64(ImageLimits.pageBytes)))
       }
       offset += Int64(bytes.count)
       let page = ReadResourceReply(
-        offset: start, data: Base64.text(bytes), total: file.byteCount, revision: file.revision)
+        offset: start, data: Base64.text(bytes), total: file.byteCount, revision: resource.revision)
       guard call.wantsMore, offset < end else { return try await call.reply(page) }
       try await sendPage(page, on: call)
     }

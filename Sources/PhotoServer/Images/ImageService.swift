@@ -16,7 +16,7 @@ package final class ImageService: VarlinkInterface {
   package let bounds = RequestBounds.images.mapValues(VarlinkBound.init)
 
   let engine: ImageEngine
-  let assets: any ImageAssets
+  let assets: CatalogImageAssets
   let catalog: Catalog
   /// Shared with the other interfaces of the service.
   let connections: ConnectionRegistry
@@ -27,6 +27,8 @@ package final class ImageService: VarlinkInterface {
   /// The threads that read files for ReadResource. A file on a slow disk must not hold up reads of the catalog. Reading
   /// takes hardly any processor time, so the budget never ends it.
   let fileThreads = ReadThreads(count: 4, budget: .seconds(20), waitsForCancelled: false)
+  /// The threads for files on shares. A share that does not answer must not hold up pictures and files of drives.
+  let shareThreads = ReadThreads(count: 2, budget: .seconds(20), waitsForCancelled: false)
   /// Returns when a page of ReadResource has been unread for too long. Tests decide when that is.
   let pageDeadline: @Sendable () async throws -> Void
 
@@ -34,7 +36,7 @@ package final class ImageService: VarlinkInterface {
   ///   - threads: the threads that read the catalog for the service's other interfaces.
   ///   - ended: why calls can't be answered any more.
   package init(
-    engine: ImageEngine, assets: any ImageAssets, catalog: Catalog, connections: ConnectionRegistry,
+    engine: ImageEngine, assets: CatalogImageAssets, catalog: Catalog, connections: ConnectionRegistry,
     threads: ReadThreads = ReadThreads(), ended: @escaping @Sendable () -> LibraryError,
     pageDeadline: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(10)) }
   ) {

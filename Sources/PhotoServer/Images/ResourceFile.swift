@@ -4,14 +4,44 @@ import PhotoImages
 import PhotoModel
 import Varlink
 
+/// The file of an asset that a request names.
+struct RequestedResource: Sendable {
+  let file: ImageFile
+  let revision: String
+  let isOnShare: Bool
+
+  /// Looks the file up in the catalog.
+  ///
+  /// - Throws: the errors of the contract.
+  init(_ request: ReadResourceRequest, _ assets: CatalogImageAssets) throws {
+    guard let asset = try assets.imageAsset(request.assetID.rawValue) else {
+      throw ImageContractError.noSuchAsset(request.assetID)
+    }
+    guard asset.files.indices.contains(request.resource) else {
+      throw ImageContractError.noSuchResource(request.assetID, request.resource, count: asset.files.count)
+    }
+    file = asset.files[request.resource]
+    if let expected = request.ifRevision, expected != asset.revision {
+      throw ImageContractError.resourceChanged(
+        "The asset \(request.assetID) has the revision \(asset.revision) now. Fetch it again, and discard what was read."
+      )
+    }
+    revision = asset.revision
+    isOnShare = assets.isOnShare(file)
+  }
+}
+
 /// A file of an asset that is open for reading. Its descriptor is closed with this object.
 final class ResourceFile: Sendable {
-  let revision: String
   /// The size when the file was opened.
   let byteCount: Int64
-  private let descriptor: Int32
+  private let source: Source
   private let path: String
-  private let opened: Stamp
+
+  private enum Source: Sendable {
+    case descriptor(Int32, Stamp)
+    case share(ShareFileReader)
+  }
 
   /// The values of stat(2) that differ after each change of the content.
   private struct Stamp: Equatable {
@@ -27,49 +57,67 @@ final class ResourceFile: Sendable {
     }
   }
 
-  /// Opens the file that a request names.
+  /// Opens the file.
   ///
   /// - Throws: the errors of the contract.
-  init(_ request: ReadResourceRequest, _ assets: any ImageAssets) throws {
-    guard let asset = try assets.imageAsset(request.assetID.rawValue) else {
-      throw ImageContractError.noSuchAsset(request.assetID)
-    }
-    guard asset.files.indices.contains(request.resource) else {
-      throw ImageContractError.noSuchResource(request.assetID, request.resource, count: asset.files.count)
-    }
-    let file = asset.files[request.resource]
-    path = FilePath.text(file.path)
-    if let expected = request.ifRevision, expected != asset.revision {
-      throw ImageContractError.resourceChanged(
-        "The asset \(request.assetID) has the revision \(asset.revision) now. Fetch it again, and discard what was read."
-      )
-    }
-    revision = asset.revision
-    do {
-      descriptor = try assets.open(file)
-    } catch ImageFileError.changed {
-      throw ImageContractError.resourceChanged(ImageFileError.changed.message(path))
+  init(_ resource: RequestedResource, _ assets: CatalogImageAssets) throws {
+    path = FilePath.text(resource.file.path)
+    let reader: ShareFileReader?
+    let descriptor: Int32
+    do throws(ImageFileError) {
+      reader = try assets.shareReader(resource.file)
+      descriptor = reader == nil ? try assets.openDirectly(resource.file) : -1
     } catch {
-      throw ImageContractError.resourceUnavailable(path, error.message(path))
+      throw Self.contractError(error, path)
+    }
+    if let reader {
+      (source, byteCount) = (.share(reader), reader.byteCount)
+      return
     }
     guard let stamp = Stamp(descriptor) else {
       let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
       close(descriptor)
       throw ImageContractError.resourceUnavailable(path, message)
     }
-    opened = stamp
-    byteCount = stamp.byteCount
+    (source, byteCount) = (.descriptor(descriptor, stamp), stamp.byteCount)
+  }
+
+  private static func contractError(_ error: ImageFileError, _ path: String) -> VarlinkError {
+    guard error == .changed else { return ImageContractError.resourceUnavailable(path, error.message(path)) }
+    return ImageContractError.resourceChanged(error.message(path))
   }
 
   /// A descriptor that is closed twice may close a file of another thread, because the system reuses its number. A debug
   /// build traps on that.
   deinit {
+    guard case .descriptor(let descriptor, _) = source else { return }
     let isClosed = close(descriptor) == 0
     assert(isClosed || errno != EBADF, "descriptor \(descriptor) is closed twice")
   }
 
   /// Reads the bytes from `start` to `end`, which is not beyond ``byteCount``.
   func read(at start: Int64, upTo end: Int64) throws -> [UInt8] {
+    switch source {
+    case .descriptor(let descriptor, let opened): try read(descriptor, opened, at: start, upTo: end)
+    case .share(let reader): try read(reader, at: start, upTo: end)
+    }
+  }
+
+  private func read(_ reader: ShareFileReader, at start: Int64, upTo end: Int64) throws -> [UInt8] {
+    do throws(ImageFileError) {
+      return try reader.read(at: start, upTo: end)
+    } catch {
+      guard error == .changed else { throw Self.contractError(error, path) }
+      throw changed
+    }
+  }
+
+  private var changed: VarlinkError {
+    ImageContractError.resourceChanged(
+      "\(path) was changed while it was read. Discard what was read, fetch the asset, and read again.")
+  }
+
+  private func read(_ descriptor: Int32, _ opened: Stamp, at start: Int64, upTo end: Int64) throws -> [UInt8] {
     var failure: VarlinkError?
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(max(0, end - start))) { buffer, count in
       while count < buffer.count {
@@ -89,10 +137,7 @@ final class ResourceFile: Sendable {
       let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
       throw ImageContractError.resourceUnavailable(path, message)
     }
-    guard stamp == opened else {
-      throw ImageContractError.resourceChanged(
-        "\(path) was changed while it was read. Discard what was read, fetch the asset, and read again.")
-    }
+    guard stamp == opened else { throw changed }
     return bytes
   }
 }

@@ -1,7 +1,10 @@
 import Foundation
 import Glibc
+import PhotoClient
+import PhotoContract
 import PhotoTestSupport
 import Testing
+import Varlink
 
 /// A root on a FUSE file system whose program is stopped, like a share whose server is gone.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Share.isPossible, "FUSE needs root, /dev/fuse and bindfs"))
@@ -50,6 +53,56 @@ struct ShareTests {
       daemon.kill(SIGTERM)
       #expect(ContinuousClock.now - began < .seconds(2))
       #expect(daemon.process?.terminationStatus == 0)
+    }
+  }
+
+  @Test func pictureAndFileOfAShareThatHangsDelayNoOther() async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let share = try Share(fixture)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try daemon.write("local.jpg", 2)
+      try await fixture.start(roots: [fixture.photos, share.path])
+      let assets = try await daemon.assets()
+      let remote = try #require(assets.first { $0.resources[0].path == share.path + "/a.jpg" })
+      let local = try #require(assets.first { $0.resources[0].path == daemon.path("local.jpg") })
+      let socket = daemon.socket
+      share.stop()
+      let began = ContinuousClock.now
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<8 {
+          group.addTask {
+            let client = try await VarlinkClient.connect(path: socket)
+            let error = try await #require(throws: VarlinkError.self) {
+              _ = try await client.call(
+                "org.photod.images.ReadResource", ReadResourceRequest(assetID: remote.id, resource: 0),
+                returning: ReadResourceReply.self)
+            }
+            #expect(error.name == "org.photod.images.ResourceUnavailable")
+          }
+        }
+        group.addTask {
+          let client = try await VarlinkClient.connect(path: socket)
+          let page = try await client.call(
+            "org.photod.images.ReadResource", ReadResourceRequest(assetID: local.id, resource: 0),
+            returning: ReadResourceReply.self)
+          #expect(page.total == local.resources[0].byteCount)
+          let requests = [remote, local].enumerated().map { index, asset in
+            ImageRequest(id: Int64(index), assetID: asset.id, targetWidth: 128, targetHeight: 128)
+          }
+          var kinds: [Int64: ImageFailure.Kind?] = [:]
+          for try await reply in client.stream(
+            "org.photod.images.MakeImages", MakeImagesRequest(requests: requests), of: MakeImagesReply.self)
+          {
+            for result in reply.results { kinds[result.requestID] = .some(result.failure?.kind) }
+          }
+          #expect(kinds == [0: .unavailable, 1: nil])
+        }
+        try await group.waitForAll()
+      }
+      #expect(ContinuousClock.now - began < .seconds(8))
+      share.resume()
     }
   }
 
@@ -226,6 +279,40 @@ struct ShareFaultTests {
     }
   }
 
+  private func expectPictureAndBytes(of asset: Asset, in daemon: DaemonFixture, _ expected: Data) async throws {
+    let library = PhotoLibrary(socketPath: daemon.socket)
+    for delivery in [ImageDeliveryMode.fast, .highQuality] {
+      var options = ImageRequestOptions()
+      options.deliveryMode = delivery
+      let images = ImageManager(of: library)
+      defer { images.close() }
+      for try await image in images.requestImage(
+        for: asset.id, targetSize: ImageSize(width: 64, height: 64), options: options)
+      {
+        #expect(image.revision == asset.revision && image.width <= 160)
+      }
+    }
+    let client = try await VarlinkClient.connect(path: daemon.socket)
+    let request = ImageRequest(id: 1, assetID: asset.id, targetWidth: 128, targetHeight: 128)
+    var made = 0
+    for try await reply in client.stream(
+      "org.photod.images.MakeImages", MakeImagesRequest(requests: [request]), of: MakeImagesReply.self)
+    {
+      for result in reply.results {
+        #expect(result.image != nil, "\(result)")
+        made += 1
+      }
+    }
+    #expect(made == 1)
+    var bytes = Data()
+    for try await page in client.stream(
+      "org.photod.images.ReadResource", ReadResourceRequest(assetID: asset.id, resource: 0), of: ReadResourceReply.self)
+    {
+      bytes += try #require(Data(base64Encoded: page.data))
+    }
+    #expect(bytes == expected)
+  }
+
   /// A call of photod into a share may never return, and then the thread is lost.
   @Test(arguments: [FaultInjector.Call.open, .stat, .read, .list, .map])
   func photodMakesNoSystemCallOnAShare(call: FaultInjector.Call) async throws {
@@ -251,7 +338,9 @@ struct ShareFaultTests {
       try share.rename("a.jpg", "c.jpg")
       _ = try await fixture.rescan(share.path)
       try await daemon.synchronize()
-      #expect(try await daemon.pathsInLibrary().contains(share.path + "/c.jpg"))
+      let moved = try #require(try await daemon.assets().first { $0.resources[0].path == share.path + "/c.jpg" })
+      #expect(injector.callCount == 0)
+      try await expectPictureAndBytes(of: moved, in: daemon, DaemonFixture.photo(1))
       #expect(injector.callCount == 0)
 
       // The counter counts: photod itself opens files of drives. photod-extract reads them.

@@ -110,7 +110,7 @@ final class ImageFixture: Sendable {
     folder = try TemporaryFolder("pictures")
     try FileManager.default.createDirectory(atPath: folder.path + "/photos", withIntermediateDirectories: true)
     server = try ServerFixture(root: folder.path + "/photos")
-    assets = CatalogImageAssets(catalog: server.catalog) { _ in .direct }
+    assets = CatalogImageAssets(catalog: server.catalog, copies: folder.path) { _ in .direct }
     counted = CountedAssets(assets)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     engine = ImageEngine(

@@ -190,7 +190,7 @@ import WatchRecords
     unlink(fixture.path("a.jpg"))
     mkfifo(fixture.path("a.jpg"), 0o600)
     #expect(throws: ImageFileError.gone) { try fixture.assets.open(file) }
-    let away = CatalogImageAssets(catalog: fixture.server.catalog) { _ in .none }
+    let away = CatalogImageAssets(catalog: fixture.server.catalog, copies: fixture.store) { _ in .none }
     #expect(throws: ImageFileError.offline) { try away.open(file) }
   }
 }

@@ -15,7 +15,7 @@ public struct ImageFailure: Codable, Hashable, Sendable {
     case unreadable
     /// No decoder for this format is installed.
     case unsupported
-    /// The picture has too many pixels.
+    /// The picture has too many pixels, or its file is on a share and too large to be copied.
     case tooLarge
     /// The disk that holds the cache is full.
     case storageFull
