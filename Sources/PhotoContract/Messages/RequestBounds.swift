@@ -78,7 +78,8 @@ package enum RequestBounds {
 
   package static let images: [String: RequestBound] = [
     "RequestImages.session": .bytes(word),
-    "RequestImages.requests": .count(1_000),
+    // The engine answers a call of more than 1,000 requests with TooManyRequests.
+    "RequestImages.requests": .count(50_000),
     "CancelRequests.session": .bytes(word),
     "CancelRequests.ids": .count(10_000),
     "StartCaching.session": .bytes(word),

@@ -70,7 +70,7 @@ enum ImageContractError {
         LimitError(
           limit: limit,
           message:
-            "This session would have more than \(limit) open requests. Nothing of this call was accepted. Cancel some first."
+            "This call would exceed the limit of \(limit) requests. Nothing of it was accepted. Send fewer, or cancel some first."
         ))
     case .noSuchImage:
       make(

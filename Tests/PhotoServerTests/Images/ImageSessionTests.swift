@@ -114,6 +114,24 @@ import Varlink
     }
   }
 
+  @Test func aCallHasAtMostAThousandRequests() async throws {
+    let fixture = try ImageFixture()
+    let id = try fixture.add("a.jpg")
+    try await fixture.serving { socket in
+      let session = try await ImageTestSession(socket)
+      for count in [1_001, 20_000] {
+        let error = try await #require(throws: VarlinkError.self) {
+          try await session.request((1...count).map { .frame(Int64($0), id) })
+        }
+        #expect(error.name == "org.photod.images.TooManyRequests")
+        #expect(try error.decodeParameters(LimitError.self).limit == 1_000)
+      }
+      // Nothing of these calls was accepted.
+      try await session.request((1...1_000).map { .frame(Int64($0), id) })
+      for _ in 1...1_000 { #expect(try await session.next().image != nil) }
+    }
+  }
+
   @Test(arguments: [
     (#"{"id":1,"assetID":1,"targetWidth":0,"targetHeight":1}"#, "requests[0].targetWidth"),
     (#"{"id":1,"assetID":1,"targetWidth":1,"targetHeight":16385}"#, "requests[0].targetHeight"),
