@@ -29,7 +29,7 @@ extension ImageService {
     try session.request(demands)
     var openCount = requests.count
     while true {
-      try await call.drained()
+      try await call.isRead(butFor: ImageLimits.unreadBytes)
       let results = session.takeResults().filter(\.isFinal)
       guard !results.isEmpty else {
         if session.isEnded { throw unavailable() }

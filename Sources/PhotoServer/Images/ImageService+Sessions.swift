@@ -15,7 +15,7 @@ extension ImageService {
     try await call.replyContinuing(OpenSessionReply(session: session.name, results: []))
     while true {
       // If the client does not read, the results stay with the engine, which then stops working for the session.
-      try await call.drained()
+      try await call.isRead(butFor: ImageLimits.unreadBytes)
       let hasSent = try await session.sendResults { results in
         for page in results.pages({ $0.wire }) {
           try await call.replyContinuing(OpenSessionReply(session: session.name, results: page))

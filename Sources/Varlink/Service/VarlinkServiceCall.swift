@@ -136,6 +136,15 @@ public struct VarlinkServiceCall: Sendable {
     if !isOneway { try await exchange.drained() }
   }
 
+  /// Returns when the client has read all bytes of its connection but so many at most. The kernel does not report this, so
+  /// it is looked up in intervals of at most 0.1 s.
+  ///
+  /// - Parameter byteCount: includes the kernel's overhead, which is about a kilobyte for each reply.
+  /// - Throws: the errors of ``drained()``, and `CancellationError` if the connection is closed meanwhile.
+  package func isRead(butFor byteCount: Int) async throws {
+    if !isOneway { try await exchange.isRead(butFor: byteCount) }
+  }
+
   /// Whether the last reply was sent.
   var isAnswered: Bool { exchange.isAnswered.withLock { $0 } }
 
@@ -212,4 +221,14 @@ private final class Exchange: Sendable {
   }
 
   func drained() async throws { try await channel.drained() }
+
+  func isRead(butFor byteCount: Int) async throws {
+    var interval = Duration.milliseconds(1)
+    while true {
+      try await channel.drained()
+      guard let unread = await MessageChannel.bytesInSockets(of: [channel]).first, unread > byteCount else { return }
+      try await Task.sleep(for: interval)
+      interval = Swift.min(interval * 2, Duration.milliseconds(100))
+    }
+  }
 }

@@ -132,6 +132,38 @@ import Varlink
     }
   }
 
+  /// The kernel takes some 200 KB of results that nobody reads, which are hundreds of pictures.
+  @Test func anUnreadStreamGetsNoMoreWork() async throws {
+    let fixture = try ImageFixture()
+    let (_, ids) = try fixture.addFolder("many", photos: 1_000)
+    try await fixture.serving { socket in
+      let stream = try RawSocket(path: socket)
+      try stream.send(#"{"method":"org.photod.images.OpenSession","more":true,"parameters":{}}"#)
+      let first = String(decoding: try await stream.receive(), as: UTF8.self)
+      let name = String(try #require(first.firstMatch(of: /"session":"([0-9a-f]+)"/)).1)
+      let calls = try await VarlinkClient.connect(path: socket)
+      _ = try await calls.call(
+        "org.photod.images.RequestImages",
+        RequestImagesRequest(
+          session: name, requests: ids.enumerated().map { .frame(Int64($0 + 1), $1) }), returning: VarlinkEmpty.self)
+      try await eventually("64 results wait for the reader") {
+        fixture.engine.shared.withLock { state in
+          state.sessions.values.contains { $0.results.count == 64 }
+        }
+      }
+      // More pictures would be made in this time, if the reader's silence did not count.
+      try await Task.sleep(for: .milliseconds(500))
+      // 64 wait, and a reply of 64 is sent beside at most 32 KiB of replies with one result or more.
+      #expect(fixture.maker.count < 64 + 64 + 48)
+      #expect(fixture.engine.statistics().queued == 0 && fixture.engine.statistics().running == 0)
+      var count = 0
+      while count < ids.count {
+        count += String(decoding: try await stream.receive(), as: UTF8.self).ranges(of: #""requestID":"#).count
+      }
+      #expect(count == ids.count && fixture.maker.count == ids.count)
+    }
+  }
+
   @Test(arguments: [
     (#"{"id":1,"assetID":1,"targetWidth":0,"targetHeight":1}"#, "requests[0].targetWidth"),
     (#"{"id":1,"assetID":1,"targetWidth":1,"targetHeight":16385}"#, "requests[0].targetHeight"),

@@ -4,6 +4,8 @@ package enum ImageLimits {
   package static let maximumTarget = 16_384
   /// The most results of one reply.
   package static let resultsPerReply = 64
+  /// While more than this is unread on a connection, its session gets no results. The kernel's overhead counts too.
+  package static let unreadBytes = 32 << 10
   /// The longest page of ReadImage and ReadResource, before it is encoded.
   package static let pageBytes = 512 << 10
   /// The largest picture that MakeImages sends as data.
