@@ -113,7 +113,7 @@ final class EngineFixture: Sendable {
   func waitUntilIdle() async throws {
     try await eventually("no work, but \(engine.statistics())") {
       let statistics = engine.statistics()
-      return statistics.queued == 0 && statistics.running == 0 && engine.shared.withLock { $0.cachingCount } == 0
+      return statistics.queued == 0 && statistics.running == 0
     }
     engine.store.waitUntilIdle()
     try await eventually("no work for shared thumbnails") { engine.sharedThumbnails?.isIdle ?? true }

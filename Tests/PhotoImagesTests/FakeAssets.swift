@@ -14,6 +14,8 @@ final class FakeAssets: ImageAssets {
     var fileStates: [Int64: ImageFileState] = [:]
     var onShare: Set<Int64> = []
     var isReadable = true
+    /// It is called before an asset is looked up.
+    var onLookup: (@Sendable (Int64) -> Void)?
     /// Not nil while the share does not answer: the threads that wait for it.
     var waiting: [DispatchSemaphore]?
     var waitingCount: Int { waiting?.count ?? 0 }
@@ -79,8 +81,11 @@ final class FakeAssets: ImageAssets {
   /// Lets the catalog be unreadable, or readable again.
   func setReadable(_ isReadable: Bool) { state.withLock { $0.isReadable = isReadable } }
 
+  func setOnLookup(_ onLookup: (@Sendable (Int64) -> Void)?) { state.withLock { $0.onLookup = onLookup } }
+
   func imageAsset(_ id: Int64) throws -> ImageAsset? {
-    try state.withLock { state in
+    state.withLock { $0.onLookup }?(id)
+    return try state.withLock { state in
       guard state.isReadable else { throw POSIXError(.EIO) }
       return state.assets[id]
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import TestTools
@@ -219,6 +220,72 @@ struct RequestTests {
     fixture.maker.release()
     #expect(try await fixture.results(of: session, finals: 1).first?.longerSide == 256)
     #expect(fixture.maker.rendered.count == 1)
+  }
+
+  /// The picture that was being made is of the old revision, and a client would keep it as the present one.
+  @Test func requestThatTookOverTheWorkOfACachingSetGetsThePresentRevision() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.hold()
+    let session = try fixture.session()
+    try session.startCaching(assetIDs: [1], frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await fixture.waitForRendering(1)
+    try session.request(demands([1]))
+    try await eventually("the request joins") {
+      fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 0
+        && fixture.engine.statistics().running == 1
+    }
+    fixture.assets.change(1) { $0.revision = "r2" }
+    fixture.maker.release()
+    #expect(try await fixture.results(of: session, finals: 1).first?.picture?.revision == "r2")
+    #expect(fixture.maker.rendered.count == 2)
+  }
+
+  /// `photoctl images --warm` ends when nothing is queued or runs.
+  @Test func memberOfACachingSetIsCountedWhileItsPictureIsLookedUp() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let isLookingUp = Atomic(false)
+    let mayLookUp = DispatchSemaphore(value: 0)
+    fixture.assets.setOnLookup { _ in
+      if !isLookingUp.exchange(true, ordering: .sequentiallyConsistent) { mayLookUp.wait() }
+    }
+    let session = try fixture.session()
+    try session.startCaching(assetIDs: [1], frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await eventually("the picture is looked up") { isLookingUp.load(ordering: .sequentiallyConsistent) }
+    let statistics = fixture.engine.statistics()
+    #expect(statistics.queued == 0 && statistics.running == 1)
+    fixture.maker.hold()
+    mayLookUp.signal()
+    try await fixture.waitForRendering(1)
+    #expect(fixture.engine.statistics().running == 1, "it is counted once")
+    fixture.maker.release()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 1)
+  }
+
+  /// Its work waits until the client reads. `photoctl images --warm` of another client would wait as long.
+  @Test func workOfAnUnreadSessionIsNotQueued() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...300)
+    let (session, other) = (try fixture.session("a"), try fixture.session("b"))
+    try session.request(demands(1...200))
+    let frame = ImageFrame(width: 128, height: 128)
+    try session.startCaching(assetIDs: Array(1...300), frame: frame, contentMode: .aspectFit)
+    try await eventually("64 results wait") {
+      fixture.engine.shared.withLock { $0.sessions[session.number]?.results.count } == 64
+    }
+    try other.startCaching(assetIDs: Array(201...220), frame: frame, contentMode: .aspectFit)
+    try await fixture.waitUntilIdle()
+    #expect(fixture.maker.rendered.count == 84)
+    #expect(fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 136)
+    var finals = 0
+    try await eventually("200 results") {
+      finals += session.takeResults().count
+      return finals == 200
+    }
+    try await fixture.waitUntilIdle()
+    #expect(fixture.engine.shared.withLock { $0.caching.pendingCount } == 0)
   }
 
   @Test func cachingThatWasStoppedBeginsNothing() async throws {

@@ -74,6 +74,11 @@ struct CachingSets: Sendable {
   private var turn: UInt64 = 0
   private(set) var pendingCount = 0
 
+  /// The pending members of the sessions that read their results.
+  func pendingCount(isReading: (Int) -> Bool) -> Int {
+    sessions.reduce(0) { $0 + (isReading($1.key) ? $1.value.isPending.count : 0) }
+  }
+
   mutating func addSession(_ session: Int, client: ImageClient) { sessions[session] = Session(client: client) }
 
   mutating func removeSession(_ session: Int) {

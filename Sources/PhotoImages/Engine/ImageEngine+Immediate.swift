@@ -22,9 +22,14 @@ extension ImageEngine {
       let tickets = shared.withLock { $0.immediate.finish(job.key) }
       deliver(outcome, to: tickets, isFinal: true, .immediate)
     case .render(let work, let degraded):
-      let tickets = shared.withLock { $0.immediate.finish(job.key) }
+      let tickets = shared.withLock { state in
+        let tickets = state.immediate.finish(job.key)
+        state.movingCount += tickets.count
+        return tickets
+      }
       if let degraded { deliver(degraded, to: tickets, isFinal: false, .immediate) }
       shared.withLock { state in
+        state.movingCount -= tickets.count
         for ticket in tickets {
           if degraded == nil { state.sessions[ticket.session]?.release(.immediate) }
           guard state.sessions[ticket.session]?.requests[ticket.sequence] != nil else { continue }
@@ -79,12 +84,12 @@ extension ImageEngine {
   /// The picture that the camera embedded. A failure counts as none, because a new picture is made then.
   private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
     guard mayMakeImmediate(plan, demand), knownFailure(plan, .embedded) == nil else { return nil }
+    guard !plan.work.isOnShare || plan.file.byteCount <= Self.mostImmediateShareBytes else { return nil }
     // Without a turn, the request goes on to the lane for rendering at once.
     guard !plan.work.isOnShare || beginOnShare() else { return nil }
     defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
     guard case .success(let descriptor) = open(plan.file) else { return nil }
     defer { Glibc.close(descriptor) }
-    guard !plan.work.isOnShare || plan.file.byteCount <= Self.mostImmediateShareBytes else { return nil }
     let wanted = demand.options.frame.map { frame in
       PictureTarget.longerSide(
         of: plan.file.index == 0 ? plan.asset.pixelSize : nil, frame, covers: demand.options.contentMode == .aspectFill)
@@ -104,14 +109,14 @@ extension ImageEngine {
       isDegraded: made.isDegraded || isCut || demand.options.delivery == .opportunistic)
   }
 
+  /// The largest file of a share whose embedded picture is sent. The whole file is copied for it.
+  private static let mostImmediateShareBytes: Int64 = 32 << 20
+
   /// The longest side of an embedded picture, in pixels. A larger one would take too long.
   private static let mostImmediateSide = 1024
 
   /// Files on shares get all threads of the lane but one.
   private func beginOnShare() -> Bool {
-  /// The largest file of a share whose embedded picture is sent. The whole file is copied for it.
-  private static let mostImmediateShareBytes: Int64 = 32 << 20
-
     shared.withLock { state in
       guard state.immediateShareCount < Self.immediateThreadCount - 1 else { return false }
       state.immediateShareCount += 1

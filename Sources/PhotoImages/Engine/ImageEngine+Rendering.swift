@@ -28,12 +28,12 @@ extension ImageEngine {
       return true
     }
     while let (session, member) = takeCachingMember() {
-      let hadTurn = cache(member)
+      let lookup = cache(member)
       shared.withLock { state in
-        state.cachingCount -= 1
-        if !hadTurn { state.caching.postpone(member, of: session) }
+        if lookup != .rendered { state.cachingLookupCount -= 1 }
+        if lookup == .postponed { state.caching.postpone(member, of: session) }
       }
-      if hadTurn { return true }
+      if lookup != .postponed { return true }
     }
     return false
   }
@@ -236,6 +236,16 @@ extension ImageEngine {
 
   // MARK: - Caching
 
+  /// The result of looking for the picture of a caching set's member.
+  private enum CachingLookup {
+    /// There is nothing to make.
+    case over
+    /// The picture was made, as a job of the queue.
+    case rendered
+    /// The file is on a share, and has to wait for its turn.
+    case postponed
+  }
+
   private func takeCachingMember() -> (session: Int, member: CachingSets.Member)? {
     // Each picture is shared too, which takes longer than to make it.
     guard sharedThumbnails?.isFull != true else { return nil }
@@ -258,7 +268,7 @@ extension ImageEngine {
           mayTakePostponed: state.rendering.hasShareTurn,
           isReading: { state.sessions[$0]?.hasRoom(.rendering) ?? false })
       else { return nil }
-      state.cachingCount += 1
+      state.cachingLookupCount += 1
       return taken
     }
   }
@@ -282,36 +292,34 @@ extension ImageEngine {
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.
-  /// - Returns: false if its file is on a share, and has to wait for its turn.
-  private func cache(_ member: CachingSets.Member) -> Bool {
+  private func cache(_ member: CachingSets.Member) -> CachingLookup {
     let options = ImageOptions(
       frame: member.want.frame, contentMode: member.want.contentMode, delivery: .highQuality)
     guard case .plan(let plan) = plan(options, member.assetID, pixelSize: nil), plan.asset.isAvailable else {
-      return true
+      return .over
     }
     if let found = findFitting(plan, options) {
       // It may have been made before thumbnails were shared.
       sharedThumbnails?.share(found.key)
       store.unpin(found.key, wasSent: false)
-      return true
+      return .over
     }
-    switch shared.withLock({ $0.rendering.begin(plan.work) }) {
+    let beginning = shared.withLock { state in
+      let beginning = state.rendering.begin(plan.work)
+      // The statistics have the member once at each moment.
+      if beginning == .begun { state.cachingLookupCount -= 1 }
+      return beginning
+    }
+    switch beginning {
     case .begun: break
     // A request for the same picture makes it, or will.
-    case .exists: return true
-    case .noTurn: return false
+    case .exists: return .over
+    case .noTurn: return .postponed
     }
     let work = RenderingWork(key: plan.work, options: options, isCaching: true)
-    finishCaching(work, renderForCaching(work))
-    return true
-  }
-
-  private func renderForCaching(_ work: RenderingWork) -> Outcome {
-    guard case .plan(let plan) = plan(work.options, work.key.assetID, pixelSize: nil) else {
-      return .failure(.noSuchAsset, "there is no asset \(work.key.assetID)")
-    }
-    guard let outcome = render(plan, work) else { return .failure(.unavailable, "the picture is not wanted") }
-    return afterChange(plan, outcome, isSecondTry: true) ?? outcome
+    // A request may join at any time, so the picture is made again after a change, as for a request.
+    finishCaching(work, render(work) ?? .failure(.unavailable, "the picture is not wanted"))
+    return .rendered
   }
 
   /// Requests that came meanwhile get the picture.

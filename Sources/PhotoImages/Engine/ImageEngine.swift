@@ -40,8 +40,10 @@ package final class ImageEngine: Sendable {
     var caching = CachingSets()
     /// The store is full of pictures that it must keep. No caching begins until then.
     var cachingPause: UInt32?
-    /// The members of caching sets whose pictures are looked up or made now.
-    var cachingCount = 0
+    /// The members of caching sets whose pictures are looked up now. A picture that is made is a job of `rendering`.
+    var cachingLookupCount = 0
+    /// The requests that have left the immediate lane, and are not in `rendering` yet.
+    var movingCount = 0
     var failures = FailureMemory()
     var counts = ImageStatistics()
 
@@ -209,13 +211,22 @@ package final class ImageEngine: Sendable {
     var statistics = shared.withLock { state in
       var counts = state.counts
       counts.sessions = state.sessions.values.count { !$0.isPrivate }
-      counts.queued = state.immediate.waitingCount + state.rendering.waitingCount + state.caching.pendingCount
-      counts.running = state.immediate.runningCount + state.rendering.runningCount
+      counts.queued = Self.queuedCount(state)
+      counts.running =
+        state.immediate.runningCount + state.movingCount + state.rendering.runningCount + state.cachingLookupCount
       return counts
     }
     statistics.bytes = store.byteCount
     statistics.maximumBytes = store.maximumBytes
     return statistics
+  }
+
+  /// The requests and members that wait for their turn. Those of a session that does not read its results get no turn, and
+  /// are not counted. So this gets to 0 when all other work is done.
+  private static func queuedCount(_ state: State) -> Int {
+    state.immediate.waitingCount { state.sessions[$0]?.hasRoom(.immediate) ?? false }
+      + state.rendering.waitingCount { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+      + state.caching.pendingCount { state.sessions[$0]?.hasRoom(.rendering) ?? false }
   }
 
   /// Empties the store, and forgets failures. Pictures that were sent in the last 60 s go when that time is over.

@@ -119,6 +119,11 @@ struct ImageQueue<Key: Hashable & Sendable>: Sendable {
     return .unknown
   }
 
+  /// The requests that wait, of the sessions that have room.
+  func waitingCount(hasRoom: (Int) -> Bool) -> Int {
+    sessions.reduce(0) { $0 + (!$1.value.keys.isEmpty && hasRoom($1.key) ? $1.value.keys.count : 0) }
+  }
+
   /// Whether `take` would return a job.
   func hasWork(hasRoom: (Int) -> Bool) -> Bool {
     sessions.contains { session, state in !state.keys.isEmpty && hasRoom(session) }

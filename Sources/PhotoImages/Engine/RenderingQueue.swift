@@ -39,6 +39,11 @@ struct RenderingQueue: Sendable {
     return cancelled
   }
 
+  /// The requests that wait, of the sessions that have room.
+  func waitingCount(hasRoom: (Int) -> Bool) -> Int {
+    local.waitingCount(hasRoom: hasRoom) + shares.waitingCount(hasRoom: hasRoom)
+  }
+
   /// Whether `take` would return a job.
   func hasWork(hasRoom: (Int) -> Bool) -> Bool {
     local.hasWork(hasRoom: hasRoom) || hasShareTurn && shares.hasWork(hasRoom: hasRoom)
