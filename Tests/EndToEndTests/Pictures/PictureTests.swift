@@ -119,6 +119,37 @@ import Testing
     }
   }
 
+  /// The bytes of the pictures are some 30 MB.
+  @Test func memoryOfPhotodDoesNotGrowWithTheNumberOfPictures() async throws {
+    try await DaemonFixture.with { fixture in
+      for number in 0..<50 { try fixture.write("\(number).jpg", number) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let ids = try await fixture.assets().map(\.id)
+      let library = library(fixture)
+      var options = ImageRequestOptions()
+      (options.resizeMode, options.format) = (.exact, .png)
+      func make(_ sides: ClosedRange<Int>) async throws -> Int {
+        for side in sides {
+          var count = 0
+          let size = ImageSize(width: side, height: side)
+          for try await results in ImageManager.makeImages(
+            ids, of: library, targetSize: size, options: options, wantsData: true)
+          {
+            for result in results { _ = try result.result.get() }
+            count += results.count
+          }
+          #expect(count == ids.count)
+        }
+        let status = try String(contentsOfFile: "/proc/\(fixture.processID)/status", encoding: .utf8)
+        return try #require(status.firstMatch(of: /VmRSS:\s*(\d+) kB/).flatMap { Int($0.1) }) << 10
+      }
+      let first = try await make(76...79)
+      let last = try await make(80...115)
+      #expect(last < first + (16 << 20), "\(first) bytes after 200 pictures, and \(last) after 2,000")
+    }
+  }
+
   @Test func withoutPhotodImageAPictureIsUnsupportedAndThePackageIsNamed() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
