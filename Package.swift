@@ -84,7 +84,7 @@ let package = Package(
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "CZlib", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
+        "CDescriptorPassing", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 

@@ -102,9 +102,39 @@ import Testing
     #expect(text == " 0\n")
   }
 
-  /// photod holds the catalog. So no byte of an untrusted file may be parsed in it.
+  /// The greeting comes after the sandbox is complete. A file that needs more memory than this fails, and the machine goes on.
+  @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0, "/usr/bin/python3 is not installed"))
+  func limitsOfARunningReaderAreSet() throws {
+    let script = """
+      import select, socket, subprocess, sys
+      ours, theirs = socket.socketpair()
+      number = theirs.fileno()
+      child = subprocess.Popen([sys.argv[1], '--fd', str(number)], pass_fds=[number])
+      theirs.close()
+      select.select([ours], [], [])
+      print(open(f'/proc/{child.pid}/limits').read())
+      ours.close()
+      child.wait()
+      """
+    let process = TestProcess()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    process.arguments = ["-c", script, BuiltPrograms.path("photod-extract")]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    let limits = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    for (name, value) in [("Max address space", 1 << 30), ("Max open files", 64), ("Max core file size", 0)] {
+      let words = name.split(separator: " ").map(String.init) + ["\(value)", "\(value)"]
+      #expect(limits.contains { $0.starts(with: words) }, "\(name): \(text)")
+    }
+  }
+
+  /// photod holds the catalog. So no photo may be parsed in it, and nothing may be decompressed. Two small functions look at
+  /// pictures: `PictureHeader` reads their size, and `PNGText` reads the uncompressed texts of a shared thumbnail.
   @Test func photodContainsNoParser() throws {
-    let parsers = ["exif_data_load_data", "XML_ParserCreateNS", "13PhotoMetadata"]
+    let parsers = ["exif_data_load_data", "XML_ParserCreateNS", "13PhotoMetadata", "\0inflate\0", "\0libz.so"]
     func found(in program: String) throws -> [String] {
       let bytes = try Data(contentsOf: URL(fileURLWithPath: BuiltPrograms.path(program)), options: .alwaysMapped)
       return parsers.filter { bytes.range(of: Data($0.utf8)) != nil }

@@ -1,10 +1,8 @@
-import CZlib
-
 /// The texts in a PNG, which say of which file a thumbnail is.
 ///
 /// A PNG is a signature and chunks. A chunk is a length, a type of four letters, the content, and a CRC of type and content.
 /// All numbers have the most significant byte first. `tEXt` is a keyword, a zero byte and the text in Latin-1. `zTXt` has
-/// the text compressed.
+/// the text compressed. photod never decompresses it: other programs write into this folder too.
 enum PNGText {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   /// A longer text is none of a thumbnail.
@@ -18,10 +16,17 @@ enum PNGText {
     var end: Int { content.upperBound + 4 }
   }
 
+  enum Text: Hashable {
+    case plain(String)
+    case compressed
+
+    var plain: String? { if case .plain(let text) = self { text } else { nil } }
+  }
+
   /// The texts that come before the pixels.
   /// - Parameter bytes: the beginning of a PNG.
-  static func texts(in bytes: [UInt8]) -> [String: String] {
-    var texts: [String: String] = [:]
+  static func texts(in bytes: [UInt8]) -> [String: Text] {
+    var texts: [String: Text] = [:]
     for chunk in chunks(of: bytes) {
       guard let (keyword, text) = text(chunk, bytes) else { continue }
       // A keyword that comes again is not trusted more than the first.
@@ -46,7 +51,7 @@ enum PNGText {
   /// A chunk with its length and CRC.
   static func chunk(_ type: String, _ content: [UInt8]) -> [UInt8] {
     let body = Array(type.utf8) + content
-    return number(UInt32(content.count)) + body + number(UInt32(truncatingIfNeeded: crc32(0, body, uInt(body.count))))
+    return number(UInt32(content.count)) + body + number(checksum(body))
   }
 
   private static func isText(_ type: [UInt8]) -> Bool { type == Array("tEXt".utf8) || type == Array("zTXt".utf8) }
@@ -68,26 +73,26 @@ enum PNGText {
     return chunks
   }
 
-  private static func text(_ chunk: Chunk, _ bytes: [UInt8]) -> (String, String)? {
+  private static func text(_ chunk: Chunk, _ bytes: [UInt8]) -> (String, Text)? {
     guard isText(chunk.type), let zero = bytes[chunk.content].firstIndex(of: 0) else { return nil }
-    var content = Array(bytes[(zero + 1)..<chunk.content.upperBound])
-    if chunk.type == Array("zTXt".utf8) {
-      guard content.first == 0, let inflated = inflated(Array(content.dropFirst())) else { return nil }
-      content = inflated
-    }
-    guard content.count <= longestText else { return nil }
-    return (latin1(bytes[chunk.content.lowerBound..<zero]), latin1(content[...]))
+    let keyword = latin1(bytes[chunk.content.lowerBound..<zero])
+    guard chunk.type == Array("tEXt".utf8) else { return (keyword, .compressed) }
+    let content = bytes[(zero + 1)..<chunk.content.upperBound]
+    return content.count <= longestText ? (keyword, .plain(latin1(content))) : nil
   }
 
   private static func latin1(_ bytes: ArraySlice<UInt8>) -> String {
     String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
-  private static func inflated(_ bytes: [UInt8]) -> [UInt8]? {
-    var count = uLongf(longestText)
-    var output = [UInt8](repeating: 0, count: longestText)
-    guard uncompress(&output, &count, bytes, uLong(bytes.count)) == Z_OK else { return nil }
-    return Array(output[..<Int(count)])
+  /// The CRC of a chunk. The polynomial is that of the PNG specification, with its bits reversed.
+  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    var sum = UInt32.max
+    for byte in bytes {
+      sum ^= UInt32(byte)
+      for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+    }
+    return ~sum
   }
 
   private static func number(_ value: UInt32) -> [UInt8] {

@@ -1,6 +1,8 @@
 /// The facts in a shared thumbnail: the file that it shows, and the program that wrote it.
 struct ThumbnailFacts: Hashable, Sendable {
-  var uri: String
+  /// The URI of the file. Nil if it is compressed: Qt does this with texts of 40 characters and more. The name of the
+  /// thumbnail, which is the digest of the URI, then tells the file.
+  var uri: String?
   /// The modification time of the file, in whole seconds since 1970.
   var modified: Int64
   /// The size of the file in bytes. Some programs do not write it.
@@ -36,17 +38,17 @@ struct ThumbnailFacts: Hashable, Sendable {
   init?(_ bytes: [UInt8]) {
     let texts = PNGText.texts(in: bytes)
     // Some programs write a fraction.
-    guard let uri = texts["Thumb::URI"], let time = texts["Thumb::MTime"],
+    guard let uri = texts["Thumb::URI"], let time = texts["Thumb::MTime"]?.plain,
       let modified = time.split(separator: ".", omittingEmptySubsequences: false).first.flatMap({ Int64($0) })
     else { return nil }
-    self.uri = uri
+    self.uri = uri.plain
     self.modified = modified
-    byteCount = texts["Thumb::Size"].flatMap { Int64($0) }
-    software = texts["Software"]
-    assetID = texts[Self.assetKeyword].flatMap { Int64($0) }
-    revision = texts[Self.revisionKeyword]
-    if let width = texts["Thumb::Image::Width"].flatMap({ Int($0) }),
-      let height = texts["Thumb::Image::Height"].flatMap({ Int($0) })
+    byteCount = texts["Thumb::Size"]?.plain.flatMap { Int64($0) }
+    software = texts["Software"]?.plain
+    assetID = texts[Self.assetKeyword]?.plain.flatMap { Int64($0) }
+    revision = texts[Self.revisionKeyword]?.plain
+    if let width = texts["Thumb::Image::Width"]?.plain.flatMap({ Int($0) }),
+      let height = texts["Thumb::Image::Height"]?.plain.flatMap({ Int($0) })
     {
       photoSize = ImageFrame(width: width, height: height)
     }
@@ -66,7 +68,8 @@ struct ThumbnailFacts: Hashable, Sendable {
 
   /// The texts of a PNG.
   var texts: [(String, String)] {
-    var texts = [("Thumb::URI", uri), ("Thumb::MTime", String(modified))]
+    var texts = [("Thumb::MTime", String(modified))]
+    if let uri { texts.insert(("Thumb::URI", uri), at: 0) }
     if let byteCount { texts.append(("Thumb::Size", String(byteCount))) }
     if let photoSize {
       texts.append(("Thumb::Image::Width", String(photoSize.width)))

@@ -67,7 +67,7 @@ struct ThumbnailFolder: Sendable {
   func open(_ place: Place, of file: [UInt8]) -> Opened? {
     let uri = ThumbnailURI(path: file)
     guard let opened = Self.open(AT_FDCWD, name(place, uri)) else { return nil }
-    guard opened.facts.uri == uri.text else {
+    guard opened.facts.uri ?? uri.text == uri.text else {
       close(opened.descriptor)
       return nil
     }

@@ -1,4 +1,5 @@
 import CZlib
+import Foundation
 import Glibc
 import PhotoModel
 import TestTools
@@ -35,17 +36,42 @@ import WatchRecords
   }
 
   @Test func textsOfAnotherProgramAreRead() throws {
-    // Qt compresses long texts.
-    let long = "file:///" + String(repeating: "a", count: 60)
-    var compressed = [UInt8](repeating: 0, count: 1000)
-    var count = uLongf(compressed.count)
-    #expect(compress(&compressed, &count, Array(long.utf8), uLong(long.utf8.count)) == Z_OK)
     let size = ImageFrame(width: 128, height: 85)
-    let png = FakePNG.bytes(size, texts: [("Thumb::MTime", "1547660783.25"), ("Thumb::Size", "x"), ("Software", "Q")])
-    let ztxt = PNGText.chunk("zTXt", Array("Thumb::URI".utf8) + [0, 0] + compressed[..<Int(count)])
-    let facts = try #require(ThumbnailFacts(Array(png[..<33]) + ztxt + png[33...]))
-    #expect(facts.uri == long && facts.modified == 1_547_660_783 && facts.byteCount == nil && facts.software == "Q")
-    #expect(facts.assetID == nil)
+    let texts = [("Thumb::MTime", "1547660783.25"), ("Thumb::Size", "x"), ("Software", "Q")]
+    let png = FakePNG.bytes(size, texts: texts + [("Thumb::URI", "file:///a")])
+    let facts = try #require(ThumbnailFacts(png))
+    #expect(facts.uri == "file:///a" && facts.modified == 1_547_660_783 && facts.byteCount == nil)
+    #expect(facts.software == "Q" && facts.assetID == nil)
+  }
+
+  /// Qt compresses long texts. photod does not decompress them, so the name alone tells the file.
+  @Test func compressedURIIsThatOfTheName() throws {
+    let size = ImageFrame(width: 128, height: 85)
+    let png = FakePNG.bytes(size, texts: [("Thumb::MTime", "5")])
+    let compressed = PNGText.chunk("zTXt", Array("Thumb::URI".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
+    let bytes = Array(png[..<33]) + compressed + png[33...]
+    let facts = try #require(ThumbnailFacts(bytes))
+    #expect(facts.uri == nil && facts.modified == 5)
+
+    let root = try TemporaryFolder("thumbnails")
+    let folder = ThumbnailFolder(path: root.path)
+    let path = Array("/photos/a.jpg".utf8)
+    mkdir("\(root.path)/normal", 0o700)
+    let name = "\(root.path)/normal/\(ThumbnailURI(path: path).fileName)"
+    try Data(bytes).write(to: URL(fileURLWithPath: name))
+    #expect(folder.facts(.size(.normal), of: path) == facts)
+    #expect(folder.facts(.size(.normal), of: Array("/photos/b.jpg".utf8)) == nil)
+    // photod rewrites the URI when the photo moves.
+    let moved = Array("/photos/c.jpg".utf8)
+    #expect(try folder.move(.size(.normal), from: path, to: moved))
+    #expect(folder.facts(.size(.normal), of: moved)?.uri == "file:///photos/c.jpg")
+  }
+
+  /// The time is short, so no program compresses it.
+  @Test func compressedTimeIsNone() {
+    let png = FakePNG.bytes(ImageFrame(width: 1, height: 1), texts: [("Thumb::URI", "file:///a")])
+    let time = PNGText.chunk("zTXt", Array("Thumb::MTime".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
+    #expect(ThumbnailFacts(Array(png[..<33]) + time + png[33...]) == nil)
   }
 
   @Test func damagedTextsAreNone() {
@@ -54,8 +80,6 @@ import WatchRecords
     #expect(ThumbnailFacts(png) != nil)
     for end in 0..<(png.count - 27) { #expect(ThumbnailFacts(Array(png[..<end])) == nil, "cut off at \(end)") }
     #expect(ThumbnailFacts(FakePNG.bytes(size, texts: [("Thumb::URI", "file:///a"), ("Thumb::MTime", "x")])) == nil)
-    let bad = PNGText.chunk("zTXt", Array("Thumb::URI".utf8) + [0, 0, 1, 2, 3])
-    #expect(ThumbnailFacts(Array(png[..<33]) + bad) == nil)
   }
 
   @Test func replacedTextsKeepThePictureAndHaveRightChecksums() throws {
