@@ -342,8 +342,8 @@ if Context.environment["PHOTOD_FUZZ"] != nil {
     .executableTarget(
       name: "photod-fuzz",
       dependencies: [
-        "ExtractRecords", "FileContent", "PhotoMetadata", "PhotoModel", "PredicateLanguage", "Varlink",
-        "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
+        "ExtractRecords", "FileContent", "ImageRecords", "PhotoImages", "PhotoMetadata", "PhotoModel",
+        "PredicateLanguage", "Varlink", "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Tests/Fuzz/Targets")
   ]

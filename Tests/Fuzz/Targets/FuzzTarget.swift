@@ -8,7 +8,8 @@ struct FuzzTarget: Sendable {
   /// Parses one input. It traps if a rule is broken.
   let run: @Sendable (UnsafeRawBufferPointer) -> Void
 
-  static let all = containers + [xmp, predicate, words, varlink, watchRecords, fileRecords, extractRecords]
+  static let all =
+    containers + [xmp, predicate, words, varlink, watchRecords, fileRecords, extractRecords, imageRecords, thumbnail]
 }
 
 /// Ends the program with a report if a rule is broken. libFuzzer then saves the input.

@@ -1,4 +1,5 @@
 import ExtractRecords
+import ImageRecords
 import PhotoModel
 import WatchRecords
 
@@ -12,7 +13,7 @@ extension FuzzTarget {
       stream([
         .directoryFound(
           number: 1, parent: 0, root: 0, name: Array("/photos".utf8),
-          identity: FileIdentity(device: 1, inode: 2, birthTime: 3)),
+          identity: FileIdentity(device: 1, inode: 2, birthTime: FileTime(nanoseconds: 3))),
         .listingStarted(number: 1, evidence: .scan),
         .fileFound(directory: 1, name: Array("a.jpg".utf8), stat: stat, event: .none),
         .directoryGone(number: 1, evidence: .event),
@@ -96,6 +97,42 @@ extension FuzzTarget {
       }
     })
 
+  /// The requests and replies of the decoders. photod reads the replies.
+  static let imageRecords = FuzzTarget(
+    name: "image-records",
+    seeds: [
+      [0] + ImageStream.greeting
+        + framed {
+          ImageStream.append(
+            ImageReply.begins(contentType: "image/jpeg", width: 4, height: 3, byteCount: 3, isDegraded: true), to: &$0)
+        } + framed { ImageStream.append(ImageReply.bytes([1, 2, 3]), to: &$0) },
+      [0] + ImageStream.greeting
+        + framed { ImageStream.append(ImageReply.failed(.unreadable, message: "it is cut off"), to: &$0) },
+      [1] + ImageStream.greeting
+        + framed {
+          let request = PictureRequest(
+            name: Array("a.jpg".utf8), contentType: "image/jpeg", kind: .embedded,
+            frame: PictureFrame(width: 256, height: 256), orientation: 6, atMilliseconds: 5, maximumPixels: 300_000_000,
+            maximumBytes: 1 << 20)
+          ImageStream.append(request, to: &$0)
+        },
+    ],
+    run: { input in
+      guard let kind = input.first else { return }
+      for frame in frames(of: Array(input.dropFirst()), cutAt: Int(kind >> 1), by: ImageStream.assembler()) {
+        var again: [UInt8] = []
+        if kind & 1 == 0 {
+          guard let reply = try? ImageReply(frame) else { continue }
+          reply.encode(into: &again)
+          require((try? ImageReply(again[...])) == reply, "the reply \(reply)")
+        } else {
+          guard let request = try? PictureRequest(frame) else { continue }
+          request.encode(into: &again)
+          require((try? PictureRequest(again[...])) == request, "the request \(request)")
+        }
+      }
+    })
+
   /// The bounds that the catalog and the clients rely on, whoever sent the facts.
   private static func check(_ facts: MediaFacts) {
     require(facts.pixelWidth.map { $0 > 0 } ?? true && facts.pixelHeight.map { $0 > 0 } ?? true, "a size")
@@ -134,7 +171,8 @@ extension FuzzTarget {
   // MARK: Seeds
 
   private static let stat = FileStat(
-    identity: FileIdentity(device: 1, inode: 3, birthTime: 5), byteCount: 7, modificationTime: 11, changeTime: 13)
+    identity: FileIdentity(device: 1, inode: 3, birthTime: FileTime(nanoseconds: 5)), byteCount: 7,
+    modificationTime: FileTime(nanoseconds: 11), changeTime: FileTime(nanoseconds: 13))
 
   private static let facts: MediaFacts = {
     var facts = MediaFacts(mediaType: .image, contentType: "image/jpeg")
