@@ -22,6 +22,10 @@ import Varlink
         }
         try await call.reply(GetAssetsReply(token: "l.1.1", assets: assets, missing: []))
       },
+      "FetchCollections": {
+        let album = AssetCollection(id: 42, kind: .album, title: "Rome", count: 0)
+        try await $0.reply(CollectionPage(token: "l.1.1", collections: [album]))
+      },
       "PerformChanges": { asked in
         let sent = try asked.parameters(PerformChangesRequest.self).requests
         let number = requests.all.withLock { all in
@@ -53,6 +57,34 @@ import Varlink
         [ChangeRequest(createAlbum: .init(title: "Rome", assetIDs: [3, 1]))],
         [ChangeRequest(createAlbum: .init(title: "Oslo", assetIDs: [2]))],
       ])
+  }
+
+  /// The asset before which they are placed is one of them, and it may be in any of the calls.
+  @Test(arguments: [1, 1_500, 2_500, 3_000])
+  func manyAssetsArePlacedBeforeOneOfThem(_ next: Int64) async throws {
+    let requests = Requests()
+    let ids = Array((1...2_500).map(AssetID.init(rawValue:)).reversed())
+    try await ScriptedDaemon.with(Self.answers(requests, failing: nil)) { daemon in
+      let arguments = ["albums", "add", "id:42", "--before", "\(next)"] + ids.map { "\($0)" }
+      let placed = try await daemon.photoctl(arguments)
+      #expect(placed.status == 0, "\(placed.errors)")
+    }
+    // The rule of the contract.
+    var members = (1...3_200).map(AssetID.init(rawValue:))
+    let sent = requests.all.withLock { $0 }.map { $0[0].editAlbum }
+    #expect(sent.count == 3 && sent.allSatisfy { $0?.placeAssetIDs?.count ?? 0 <= 1_000 })
+    for edit in sent {
+      let placed = try #require(edit?.placeAssetIDs)
+      let before = try #require(edit?.beforeAssetID)
+      let start = try #require(members.firstIndex(of: before))
+      let set = Set(placed)
+      let following = members[start...].first { !set.contains($0) }
+      members.removeAll(where: set.contains)
+      members.insert(contentsOf: placed, at: following.flatMap(members.firstIndex) ?? members.count)
+    }
+    let rest = (2_501...3_200).map(AssetID.init(rawValue:))
+    let split = next > 2_500 ? Int(next) - 2_501 : 0
+    #expect(members == rest[..<split] + ids + rest[split...])
   }
 
   @Test func aFailureAfterTheFirstCallSaysWhatWasChanged() async throws {

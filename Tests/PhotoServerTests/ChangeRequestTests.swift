@@ -50,6 +50,10 @@ import Varlink
         #"{"editAlbum":{"id":9,"title":"R","placeAssetIDs":[1],"beforeAssetID":2,"removeAssetIDs":[3],"keyAssetID":4}}"#
       )
         == .editAlbum(9, album))
+    var beforeItself = AlbumEdit()
+    (beforeItself.placed, beforeItself.before) = ([1, 2], 2)
+    #expect(
+      try parse(#"{"editAlbum":{"id":9,"placeAssetIDs":[1,2],"beforeAssetID":2}}"#) == .editAlbum(9, beforeItself))
     var place = CollectionEdit()
     place.place = CollectionPlacement(parent: .top, position: .end)
     #expect(try parse(#"{"editCollection":{"id":9,"parentID":0}}"#) == .editCollection(9, place))
@@ -81,7 +85,6 @@ import Varlink
     (#"{"createSmartAlbum":{"title":"a","text":"b","fetchLimit":0}}"#, "fetchLimit is 0"),
     (#"{"editAlbum":{"id":1}}"#, "editAlbum changes nothing"),
     (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"removeAssetIDs":[1]}}"#, "both placed and removed"),
-    (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"beforeAssetID":1}}"#, "can't be placed before itself"),
     (#"{"editAlbum":{"id":1,"beforeAssetID":1}}"#, "beforeAssetID needs placeAssetIDs"),
     (#"{"editAlbum":{"id":1,"placeAssetIDs":[1],"beforeAssetID":2,"removeAssetIDs":[2]}}"#, "The photo 2 is removed"),
     (#"{"editCollection":{"id":1}}"#, "editCollection changes nothing"),

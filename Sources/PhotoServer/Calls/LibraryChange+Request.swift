@@ -155,7 +155,6 @@ private struct RequestParser {
       throw rejected("The photo \(both) is both placed and removed.")
     }
     if let before = edit.before {
-      guard !placed.contains(before) else { throw rejected("The photo \(before) can't be placed before itself.") }
       guard !placed.isEmpty else { throw rejected("beforeAssetID needs placeAssetIDs.") }
       guard !edit.removed.contains(before) else {
         throw rejected("The photo \(before) is removed, so nothing can be placed before it.")

@@ -55,7 +55,11 @@ extension ChangeModel {
       var edit = ChangeRequest.EditAlbum(id: id)
       if once(in: 3) { edit.removeAssetIDs = someAssets() } else { edit.placeAssetIDs = someAssets() }
       if edit.placeAssetIDs != nil, once(in: 2) {
-        edit.beforeAssetID = albums[id]?.members.randomElement(using: &random)
+        // It may be one of those that are placed.
+        let placed = edit.placeAssetIDs ?? []
+        let members = albums[id]?.members ?? []
+        edit.beforeAssetID =
+          (once(in: 4) ? members.first(where: placed.contains) : nil) ?? members.randomElement(using: &random)
       }
       if once(in: 4) { edit.title = title }
       if once(in: 3) { edit.keyAssetID = edit.placeAssetIDs?.first ?? albums[id]?.members.first }

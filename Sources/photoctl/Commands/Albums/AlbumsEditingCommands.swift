@@ -228,8 +228,14 @@ struct AlbumsAddCommand: AsyncParsableCommand {
     let album = try await library.album(album, kinds: [.album])
     let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
     let found = try await assets.find(in: library)
-    try await library.change(found) {
-      ChangeRequest(editAlbum: .init(id: album.id, placeAssetIDs: $0, beforeAssetID: next))
+    // If the asset before which they are placed is one of them, the assets of a later call come behind those of the call before
+    // it. The last one of those is placed again, before the first asset behind it that the later call does not place.
+    let isPlaced = next.map(found.ids.contains) ?? false
+    var last: AssetID?
+    try await library.change(found, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in
+      defer { last = isPlaced ? ids.last : nil }
+      let placed = [last].compactMap { $0 } + ids
+      return ChangeRequest(editAlbum: .init(id: album.id, placeAssetIDs: placed, beforeAssetID: last ?? next))
     }
     let title = Printable.text(album.title)
     try PhotoLibrary.report(

@@ -22,21 +22,22 @@ extension PhotoLibrary {
   /// Makes one change of many assets, some at a time, or none if one of them is not in the library.
   ///
   /// - Parameters:
+  ///   - mostPerCall: the most assets in one call.
   ///   - unlessEmpty: whether nothing is changed if there are no assets.
   ///   - request: the request for some of the assets. They are in their order.
   ///   - made: called with the result of each call.
   func change(
-    _ assets: FoundAssets, unlessEmpty: Bool = true, _ request: ([AssetID]) -> ChangeRequest,
-    made: (ChangeResult) -> Void = { _ in }
+    _ assets: FoundAssets, mostPerCall: Int = mostPerChange, unlessEmpty: Bool = true,
+    _ request: ([AssetID]) -> ChangeRequest, made: (ChangeResult) -> Void = { _ in }
   ) async throws {
     let ids = assets.ids
     if unlessEmpty, ids.isEmpty { return }
     var doneCount = 0
     do {
       // Several calls are several transactions. So every asset is looked up before the first call.
-      if ids.count > Self.mostPerChange { try await checkAreKnown(ids) }
+      if ids.count > mostPerCall { try await checkAreKnown(ids) }
       repeat {
-        let part = Array(ids[doneCount..<min(doneCount + Self.mostPerChange, ids.count)])
+        let part = Array(ids[doneCount..<min(doneCount + mostPerCall, ids.count)])
         made(try await makeChanges([request(part)]))
         doneCount += part.count
       } while doneCount < ids.count
