@@ -403,6 +403,7 @@ extension CatalogWriter {
   @discardableResult
   package func pruneTombstones(before age: Duration) throws -> Int {
     let expired = "FROM tombstone WHERE deleted_date IS NOT NULL AND deleted_age < ?"
+    try noteExpiredUserData("SELECT asset_id \(expired)", age)
     for sql in [
       "DELETE FROM tombstone_album WHERE asset_id IN (SELECT asset_id \(expired))",
       "DELETE FROM asset_edit WHERE asset_id IN (SELECT asset_id \(expired))",
@@ -413,5 +414,36 @@ extension CatalogWriter {
       try delete.run()
     }
     return try database.changesCount
+  }
+
+  /// Cancels the user data of expired tombstones in the journal. Otherwise a catalog that is rebuilt from it would have them
+  /// again, and the journal would count their lines as needed.
+  ///
+  /// - Parameter expired: a statement that selects the assets. Its parameter is the age.
+  private func noteExpiredUserData(_ expired: String, _ age: Duration) throws {
+    guard let journal, !journal.heldIDs.isEmpty else { return }
+    var albums: [(id: CollectionID, assets: [AssetID])] = []
+    let members = try RawStatement(
+      database,
+      "SELECT collection_id, asset_id FROM tombstone_album WHERE asset_id IN (\(expired)) ORDER BY collection_id, asset_id"
+    )
+    members.bind(1, age: age)
+    try members.forEachRow {
+      let (album, asset) = (members.collectionID(0), members.assetID(1))
+      if albums.last?.id != album || albums.last?.assets.count == UserDataJournal.assetsPerLine {
+        albums.append((album, []))
+      }
+      albums[albums.count - 1].assets.append(asset)
+    }
+    for album in albums {
+      journalRecords.append(.removed(album: album.id, album.assets))
+      releasedAssets.formUnion(album.assets)
+    }
+    let assets = try RawStatement(database, "\(expired) ORDER BY asset_id")
+    assets.bind(1, age: age)
+    try assets.forEachRow {
+      let id = assets.assetID(0)
+      if journal.holds(id) { journalRecords.append(.asset(UserDataEntry(id: id))) }
+    }
   }
 }

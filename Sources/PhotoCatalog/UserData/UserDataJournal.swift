@@ -37,7 +37,8 @@ import PhotoModel
 //   - The line of an asset or a collection is whole, and the last one counts. The assets of an album have no such line,
 //     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset
 //     or at the end, or removed. A compaction writes the assets of an album as operations, too. An asset has a line
-//     before it is placed. No line follows when it leaves its last album: the reader drops lines that nothing needs.
+//     before it is placed. No line follows when it leaves its last album: the reader drops lines that nothing needs. When
+//     a tombstone expires, its asset is removed from its albums and gets a line without user data.
 //   - So the first placement of an asset costs a whole line, 250 to 450 bytes, and each later one a few bytes. A shared line
 //     for the folder and the volume of many files would be shorter. But damage to it would cost all of these files, and an
 //     earlier photod, which does not know such lines, could not recognise the files after the loss of the catalog.
@@ -58,7 +59,7 @@ final class UserDataJournal {
   /// The least bytes that are written at a time if a batch has more.
   private static let partBytes = 1 << 20
   /// Damage to a line costs the places of this number of assets.
-  private static let assetsPerLine = 100
+  static let assetsPerLine = 100
 
   /// The points at which a test can observe the journal or cause a failure.
   enum Step: Hashable, Sendable { case append, sync, cut, rewrite, renamed, commit, committed }

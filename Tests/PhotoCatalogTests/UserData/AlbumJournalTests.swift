@@ -72,6 +72,67 @@ import Testing
     try rebuilt.close()
   }
 
+  /// The journal would bring the user data of an expired tombstone back after a loss of the catalog, and keep its line.
+  @Test func userDataOfExpiredTombstonesLeavesTheJournal() throws {
+    let catalog = try fixture.open()
+    let ids = try addRealPhotos(1_000, to: catalog)
+    let album = try catalog.perform(.createAlbum(title: "A", assets: Array(ids[..<600]), parent: nil))[0]
+    try catalog.set(Array(ids[400...]), favorite: true)
+    let full = try size()
+    #expect(full > 250_000)
+    try catalog.write { writer in
+      for id in ids.dropFirst() {
+        let row = try #require(try writer.file(ofAsset: id))
+        try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      }
+      try writer.append(origin: "watcher", date: .init(microseconds: 2))
+    }
+    #expect(try catalog.storedUserData().data.count == 1_000)
+    #expect(try catalog.write { try $0.pruneTombstones(before: .microseconds(Int64.max)) } == 999)
+    let stored = try catalog.storedUserData()
+    #expect(stored.inAlbums == [ids[0]] && stored.data.count == 1 && stored.members == [album: [ids[0]]])
+    #expect(try catalog.check(deep: true).findings.isEmpty)
+    let expired = try size()
+    #expect(expired < 4_000, "\(full) bytes before, and \(expired) bytes after the tombstones expired")
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.storedUserData() == stored)
+    try rebuilt.close()
+  }
+
+  /// A few lines are no reason for a compaction. They say that the user data is gone.
+  @Test func userDataOfAnExpiredTombstoneDoesNotReturn() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(3)
+    try catalog.perform(.createAlbum(title: "A", assets: [1, 2, 3], parent: nil))
+    try catalog.set([2], favorite: true)
+    try catalog.write { writer in
+      let row = try #require(try writer.file(ofAsset: 2))
+      try writer.removeWithTombstone(row, directoryPath: Array("/p/".utf8), date: .init(microseconds: 2))
+      try writer.append(origin: "watcher", date: .init(microseconds: 2))
+    }
+    // If the transaction fails, the journal stays as it was.
+    struct Failure: Error {}
+    let former = try catalog.storedUserData()
+    #expect(throws: Failure.self) {
+      try catalog.write { writer in
+        try writer.pruneTombstones(before: .microseconds(Int64.max))
+        throw Failure()
+      }
+    }
+    #expect(try catalog.storedUserData() == former)
+    _ = try catalog.write { try $0.pruneTombstones(before: .microseconds(Int64.max)) }
+    let stored = try catalog.storedUserData()
+    #expect(stored.data.keys.sorted() == [1, 3])
+    // The catalog is an older copy, or it is lost.
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try rebuilt.storedUserData() == stored)
+    try rebuilt.close()
+  }
+
   /// The journal has at most twice its live data and 1 MiB, also if most of that goes with an album.
   @Test func journalOfADeletedAlbumIsCompacted() throws {
     let catalog = try fixture.open()
