@@ -196,8 +196,7 @@ extension CatalogWriter {
   ///
   /// - Parameter height: the number of levels that the folder takes, with the folders in it.
   func checkLevels(of title: String, height: Int, in parentID: CollectionID?) throws {
-    let level = try parentID.map { try folders(above: $0).count } ?? 0
-    guard level + height > Self.mostLevels else { return }
+    guard try levels(above: parentID) + height > Self.mostLevels else { return }
     throw CollectionChangeError.rejected(
       "The folder '\(title)' can't be there, because folders can be nested \(Self.mostLevels) deep. Choose a folder nearer to the top level."
     )
@@ -210,17 +209,25 @@ extension CatalogWriter {
         "The folder '\(collection.title)' can't be moved into itself, or into a folder that is in it. Choose another folder."
       )
     }
-    var (height, level): (Int, Set<CollectionID>) = (0, [collection.id])
+    try checkLevels(of: collection.title, height: try height(of: collection.id), in: parentID)
+  }
+
+  /// The number of levels that a folder takes, with the folders in it. It is not counted above the limit.
+  func height(of folder: CollectionID) throws -> Int {
+    var (height, level): (Int, Set<CollectionID>) = (0, [folder])
     while !level.isEmpty, height <= Self.mostLevels {
       height += 1
       level = Set(try level.flatMap { try userCollections(in: $0) }.filter { $0.kind == .folder }.map(\.id))
     }
-    try checkLevels(of: collection.title, height: height, in: parentID)
+    return height
   }
+
+  /// The number of levels that a folder and those that contain it take. It is 0 for the top level.
+  func levels(above folder: CollectionID?) throws -> Int { try folder.map { try folders(above: $0).count } ?? 0 }
 
   /// A folder, and all folders that contain it. The search also ends if the folders form a cycle, which only another
   /// program can make.
-  private func folders(above id: CollectionID) throws -> Set<CollectionID> {
+  func folders(above id: CollectionID) throws -> Set<CollectionID> {
     var found: Set<CollectionID> = []
     var folder: CollectionID? = id
     while let id = folder, found.insert(id).inserted { folder = try userCollection(id)?.parentID }

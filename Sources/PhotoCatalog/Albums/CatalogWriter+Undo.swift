@@ -26,6 +26,7 @@ extension CatalogWriter {
     for (id, difference) in recording.collections where difference.before == nil && difference.after != nil {
       if try userCollection(id) != nil { try delete(collection: id) }
     }
+    try checkFolders(recording)
     try recordMovedFolders()
   }
 
@@ -147,6 +148,27 @@ extension CatalogWriter {
         try setPlace(of: now, in: parentID, before: try place(of: former, recording, in: parentID))
       }
       try setPlaced(move.before, id)
+    }
+  }
+
+  /// Rejects an undo if a folder would return into itself, or too deep. The folder itself was not moved since, but the folder
+  /// to which it returns may have been.
+  private func checkFolders(_ recording: ChangeRecording) throws {
+    for (id, difference) in recording.collections.sorted(by: { $0.key < $1.key }) {
+      guard let before = difference.before, before.kind == .folder,
+        difference.after.map({ $0.parentID != before.parentID }) ?? true,
+        let folder = try userCollection(id), let parentID = folder.parentID, let parent = try userCollection(parentID)
+      else { continue }
+      guard try !folders(above: parentID).contains(id) else {
+        throw CollectionChangeError.rejected(
+          "'\(folder.title)' (id:\(id)) can't return to the folder '\(parent.title)' (id:\(parentID)), which is in '\(folder.title)' now. Undo the later change first."
+        )
+      }
+      guard try levels(above: parentID) + height(of: id) <= Self.mostLevels else {
+        throw CollectionChangeError.rejected(
+          "'\(folder.title)' (id:\(id)) can't return to the folder '\(parent.title)' (id:\(parentID)), because folders can be nested \(Self.mostLevels) deep. Undo the later change first."
+        )
+      }
     }
   }
 

@@ -109,6 +109,54 @@ import Testing
     #expect(try catalog.list(created[1]) == [3, 1, 2])
   }
 
+  private func move(_ id: CollectionID, to parent: CollectionPlacement.Parent) throws -> ChangeRecording {
+    var edit = CollectionEdit()
+    edit.place = CollectionPlacement(parent: parent, position: .end)
+    return try perform([.editCollection(id, edit)]).1
+  }
+
+  /// The folder to which it would return was moved into it since.
+  @Test func aFolderDoesNotReturnIntoItself() throws {
+    let created = try catalog.perform(
+      .createFolder(title: "B", parent: nil), .createFolder(title: "A", parent: -1),
+      .createFolder(title: "C", parent: -2), .createAlbum(title: "Rome", assets: [1], parent: -2))
+    let (b, a, c) = (created[0], created[1], created[2])
+    let moved = try move(a, to: .top)
+    let later = try move(b, to: .folder(c))
+    let before = try catalog.storedUserData()
+    #expect(
+      reason(moved)?.contains("'A' (id:\(a)) can't return to the folder 'B' (id:\(b)), which is in 'A' now.") ?? false)
+    #expect(try catalog.storedUserData() == before)
+    #expect(try catalog.check(deep: true).findings.isEmpty)
+    try undo(later)
+    try undo(moved)
+    // One call may exchange two folders.
+    var edits = [CollectionEdit(), CollectionEdit()]
+    edits[0].place = CollectionPlacement(parent: .top, position: .end)
+    edits[1].place = CollectionPlacement(parent: .folder(a), position: .end)
+    let former = try catalog.storedUserData()
+    try undo(try perform([.editCollection(a, edits[0]), .editCollection(b, edits[1])]).1)
+    #expect(try catalog.storedUserData() == former)
+  }
+
+  /// The folder to which it would return was moved deeper since.
+  @Test func aFolderDoesNotReturnTooDeep() throws {
+    let levels = CatalogWriter.mostLevels
+    var deepest = try catalog.perform(.createFolder(title: "F0", parent: nil))[0]
+    for level in 1..<levels - 2 {
+      deepest = try catalog.perform(.createFolder(title: "F\(level)", parent: deepest))[0]
+    }
+    let created = try catalog.perform(
+      .createFolder(title: "B", parent: nil), .createFolder(title: "A", parent: -1),
+      .createFolder(title: "C", parent: -2))
+    let moved = try move(created[1], to: .top)
+    let later = try move(created[0], to: .folder(deepest))
+    #expect(reason(moved)?.contains("because folders can be nested \(levels) deep") ?? false)
+    try undo(later)
+    try undo(moved)
+    #expect(try catalog.read { try $0.userCollection(created[1]) }?.parentID == created[0])
+  }
+
   /// The album was in a folder that is gone, too. At the top level it gets a rank if the others there have some.
   @Test(arguments: [false, true])
   func anAlbumOfADeletedFolderReturnsToTheTopLevel(hasRanks: Bool) throws {
