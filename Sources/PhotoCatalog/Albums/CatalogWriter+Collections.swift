@@ -187,6 +187,16 @@ extension CatalogWriter {
     }
   }
 
+  /// Moves folders that contain themselves to the top level. If the journal lost the line of one folder, its former place may
+  /// be in a folder that is in it now.
+  func resolveCycles() throws {
+    for var folder in try userCollections() where folder.kind == .folder {
+      guard let parentID = folder.parentID, try folders(above: parentID).contains(folder.id) else { continue }
+      folder.parentID = nil
+      try write(folder)
+    }
+  }
+
   func write(_ collection: UserCollection) throws {
     if recording != nil, let held = try userCollection(collection.id) { recording?.note(held.id, held, collection) }
     let update = try RawStatement(

@@ -185,6 +185,7 @@ struct CatalogOpening {
       try restoreAll(contents, writer)
     } else {
       for record in contents.newer.flatMap(\.records) { try apply(record, contents, writer) }
+      if contents.isDamaged { try writer.resolveCycles() }
     }
     let records = isMissingBase ? contents.entries.values.map(UserDataRecord.asset) : contents.newer.flatMap(\.records)
     let lackedSome = !writer.record.isEmpty || records.contains { if case .asset = $0 { true } else { false } }
@@ -230,6 +231,7 @@ struct CatalogOpening {
     }
     for entry in contents.entries.values.sorted(by: { $0.id < $1.id }) { try writer.apply(entry) }
     try writer.apply(contents.collections.values.sorted { $0.id < $1.id })
+    if contents.isDamaged { try writer.resolveCycles() }
     for (id, members) in contents.albums.sorted(by: { $0.key < $1.key }) {
       try writer.applyMembers(members.ids, ofAlbum: id)
     }

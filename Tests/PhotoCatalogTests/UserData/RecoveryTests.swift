@@ -55,6 +55,32 @@ import Testing
     #expect(contents.entries.keys.sorted() == [1, id])
   }
 
+  /// The line is lost that moved a folder out of another one. The line that moved the other folder into it is there.
+  @Test func aLostLineLeavesNoFolderInItself() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(1)
+    let created = try catalog.perform(
+      .createFolder(title: "B", parent: nil), .createFolder(title: "A", parent: -1),
+      .createAlbum(title: "Rome", assets: [1], parent: -2))
+    let length = try fixture.bytes(fixture.journal).count
+    var edit = CollectionEdit()
+    edit.place = CollectionPlacement(parent: .top, position: .end)
+    try catalog.perform(.editCollection(created[1], edit))
+    edit.place = CollectionPlacement(parent: .folder(created[1]), position: .end)
+    try catalog.perform(.editCollection(created[0], edit))
+    try catalog.close()
+    try fixture.remove("", "-wal", "-shm")
+    var bytes = try fixture.bytes(fixture.journal)
+    bytes[length] ^= 1
+    try fixture.write(bytes, to: fixture.journal)
+    let rebuilt = try fixture.open()
+    let tree = try rebuilt.read { reader in
+      try [nil, created[0], created[1]].map { try reader.userCollections(in: $0).map(\.title) }
+    }
+    #expect(tree == [["B"], ["A"], ["Rome"]])
+    try rebuilt.close()
+  }
+
   /// Tries every bit. With the catalog intact, nothing is lost. Without the catalog, at most one line is lost.
   @Test func aFlippedBitCostsAtMostItsLine() throws {
     let catalog = try make()
