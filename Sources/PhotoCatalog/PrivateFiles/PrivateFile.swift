@@ -134,14 +134,19 @@ enum PrivateFile {
 
   /// Replaces the contents of a file. At every moment the name has either the old contents or all of the new ones.
   ///
-  /// - Parameter renamed: Called after the rename, before it is on disk. If this closure or a later step throws, the
-  ///   name belongs to the new file all the same.
+  /// - Parameters:
+  ///   - synced: Called when the new contents are on disk, before the rename.
+  ///   - renamed: Called after the rename, before it is on disk. If this closure or a later step throws, the name belongs
+  ///     to the new file all the same.
   /// - Returns: The new file, open for reading and writing.
-  static func replace(_ path: String, with bytes: [UInt8], renamed: () throws -> Void = {}) throws -> Int32 {
+  static func replace(
+    _ path: String, with bytes: [UInt8], synced: () throws -> Void = {}, renamed: () throws -> Void = {}
+  ) throws -> Int32 {
     let new = try TemporaryFile(beside: path)
     do {
       try write(bytes, to: new.descriptor, at: 0, new.path)
       guard fsync(new.descriptor) == 0 else { throw failure(new.path, "written", errno) }
+      try synced()
       guard Glibc.rename(new.path, path) == 0 else { throw failure(new.path, "renamed", errno) }
       try renamed()
       try syncFolder(of: path)

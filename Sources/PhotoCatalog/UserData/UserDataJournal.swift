@@ -62,7 +62,7 @@ final class UserDataJournal {
   static let assetsPerLine = 100
 
   /// The points at which a test can observe the journal or cause a failure.
-  enum Step: Hashable, Sendable { case append, sync, cut, rewrite, renamed, commit, committed }
+  enum Step: Hashable, Sendable { case append, sync, cut, rewrite, written, renamed, commit, committed }
 
   let path: String
   private(set) var number: Int64
@@ -235,7 +235,12 @@ final class UserDataJournal {
     }
     add(.all(count: state.entries.count))
     try hook(.rewrite)
-    return (try PrivateFile.replace(path, with: lines.bytes) { try hook(.renamed) }, lines.bytes.count, lineBytes)
+    let descriptor = try PrivateFile.replace(path, with: lines.bytes) {
+      try hook(.written)
+    } renamed: {
+      try hook(.renamed)
+    }
+    return (descriptor, lines.bytes.count, lineBytes)
   }
 
   deinit { PrivateFile.close(descriptor) }

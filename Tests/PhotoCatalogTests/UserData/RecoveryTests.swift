@@ -477,7 +477,7 @@ import Testing
   }
 
   /// The opening finds the damage, moves the catalog away, and then fails before or after it writes the journal.
-  @Test(arguments: [nil, .rewrite, .renamed] as [UserDataJournal.Step?])
+  @Test(arguments: [nil, .rewrite, .written, .renamed] as [UserDataJournal.Step?])
   func aDamagedCatalogThatAFailedOpeningMovedAsideIsNamed(failsAt step: UserDataJournal.Step?) throws {
     _ = try make()
     // This file is of another day. It must not count as the damaged catalog of this opening.
