@@ -44,6 +44,8 @@ struct ChangeModel: Sendable {
   private let fileDates: [AssetID: PhotoDate]
   /// The sequence of the last call that changed each asset.
   private(set) var lastChanges: [AssetID: Int64] = [:]
+  /// The sequence of the last call that named each asset in an edit, which may have made no difference.
+  private(set) var lastEdits: [AssetID: Int64] = [:]
 
   /// - Parameter assets: assets without user data.
   init(assets: [Asset]) {
@@ -105,45 +107,55 @@ struct ChangeModel: Sendable {
   /// Makes the changes of a call that succeeded.
   mutating func apply(_ requests: [ChangeRequest], created: [CollectionID], sequence: Int64) {
     var new = created[...]
+    for request in requests {
+      apply(request, created: created, new: request.makesCollection ? new.popFirst() : nil, sequence: sequence)
+    }
+  }
+
+  /// Makes one change of a call.
+  ///
+  /// - Parameters:
+  ///   - created: the collections that the call creates, at least those of the requests so far.
+  ///   - new: the collection that this request creates.
+  mutating func apply(_ request: ChangeRequest, created: [CollectionID], new: CollectionID?, sequence: Int64) {
     func real(_ id: CollectionID?) -> CollectionID? {
       guard let id, id.rawValue < 0 else { return id == 0 ? nil : id }
       return created[Int(-id.rawValue - 1)]
     }
-    for request in requests {
-      if let edit = request.editAsset {
-        for id in edit.ids {
-          let before = assets[id]
-          apply(edit, to: id)
-          if assets[id] != before { lastChanges[id] = sequence }
-        }
+    if let edit = request.editAsset {
+      for id in edit.ids {
+        let before = assets[id]
+        apply(edit, to: id)
+        if assets[id] != before { lastChanges[id] = sequence }
+        lastEdits[id] = sequence
       }
-      if let album = request.createAlbum, let id = new.popFirst() {
-        insert(id, Album(title: album.title, parentID: real(album.parentID), members: album.assetIDs ?? []))
-      }
-      if let folder = request.createFolder, let id = new.popFirst() {
-        insert(id, Album(title: folder.title, parentID: real(folder.parentID), kind: .folder))
-      }
-      if let smart = request.createSmartAlbum, let id = new.popFirst() {
-        let query = SmartAlbumQuery(
-          predicate: smart.predicate, text: smart.text, sortDescriptors: smart.sortDescriptors ?? [],
-          fetchLimit: smart.fetchLimit)
-        insert(id, Album(title: smart.title, parentID: real(smart.parentID), kind: .smart(query)))
-      }
-      if let edit = request.editSmartAlbum, let id = real(edit.id) {
-        albums[id]?.kind = .smart(
-          SmartAlbumQuery(
-            predicate: edit.predicate, text: edit.text, sortDescriptors: edit.sortDescriptors ?? [],
-            fetchLimit: edit.fetchLimit))
-      }
-      if let edit = request.editAlbum, let id = real(edit.id) { apply(edit, to: id) }
-      if let edit = request.editCollection, let id = real(edit.id) {
-        if edit.parentID != nil || edit.beforeID != nil {
-          move(id, to: edit.parentID == nil ? albums[id]?.parentID : real(edit.parentID), before: real(edit.beforeID))
-        }
-        if let title = edit.title { albums[id]?.title = title }
-      }
-      if let id = real(request.deleteAlbum) { delete(id) }
     }
+    if let album = request.createAlbum, let new {
+      insert(new, Album(title: album.title, parentID: real(album.parentID), members: album.assetIDs ?? []))
+    }
+    if let folder = request.createFolder, let new {
+      insert(new, Album(title: folder.title, parentID: real(folder.parentID), kind: .folder))
+    }
+    if let smart = request.createSmartAlbum, let new {
+      let query = SmartAlbumQuery(
+        predicate: smart.predicate, text: smart.text, sortDescriptors: smart.sortDescriptors ?? [],
+        fetchLimit: smart.fetchLimit)
+      insert(new, Album(title: smart.title, parentID: real(smart.parentID), kind: .smart(query)))
+    }
+    if let edit = request.editSmartAlbum, let id = real(edit.id) {
+      albums[id]?.kind = .smart(
+        SmartAlbumQuery(
+          predicate: edit.predicate, text: edit.text, sortDescriptors: edit.sortDescriptors ?? [],
+          fetchLimit: edit.fetchLimit))
+    }
+    if let edit = request.editAlbum, let id = real(edit.id) { apply(edit, to: id) }
+    if let edit = request.editCollection, let id = real(edit.id) {
+      if edit.parentID != nil || edit.beforeID != nil {
+        move(id, to: edit.parentID == nil ? albums[id]?.parentID : real(edit.parentID), before: real(edit.beforeID))
+      }
+      if let title = edit.title { albums[id]?.title = title }
+    }
+    if let id = real(request.deleteAlbum) { delete(id) }
   }
 
   private mutating func apply(_ edit: ChangeRequest.EditAsset, to id: AssetID) {
