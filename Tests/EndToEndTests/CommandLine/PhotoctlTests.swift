@@ -153,12 +153,19 @@ import Varlink
       let added = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
       #expect(added.errors == "2 assets were placed in the album 'Rome'\n", "\(added)")
       #expect(try await list("Rome") == ["2.jpg", "3.jpg", "1.jpg", "0.jpg"])
+      let dryAdd = try await run("albums", "add", "Rome", "-n", path(0), path(1))
+      #expect(dryAdd.errors == "2 assets would be placed in the album 'Rome'\n", "\(dryAdd)")
+      #expect(try await run("albums", "add", "Rome", "-n", "999999").status == 66)
+      let dryMove = try await run("albums", "move", "Rome", "--top", "--dry-run")
+      #expect(dryMove.errors == "The album 'Rome' would be moved.\n", "\(dryMove)")
+      #expect(try await list("Rome") == ["2.jpg", "3.jpg", "1.jpg", "0.jpg"])
+      #expect(try await run("albums", "--format", "json").text.contains("\"parentID\""))
       #expect(
         try await run("albums", "remove", "Rome", "-n", "--where", "filename == '3.jpg'").errors.contains(
           "1 asset would be"))
       #expect(try await run("albums", "remove", "Rome", path(3)).status == 0)
       let edited = try await run(
-        "edit", path(1), "--title", "Trevi", "--keyword", "sea", "--keyword=-sun", "--rating", "4",
+        "edit", path(1), "--title", "Trevi", "--keyword", "+sea", "--keyword=-sun", "--rating", "4",
         "--location=-33.5,151")
       #expect(edited.errors == "1 asset was edited\n", "\(edited)")
       #expect(try await run("edit", "--where", "title == 'Trevi'", "--shift=-1h30m").status == 0)
@@ -224,6 +231,15 @@ import Varlink
       for index in 0..<3 { try fixture.write("\(index).jpg", index) }
       try await fixture.start()
       try await fixture.synchronize()
+      for (command, words) in [
+        ("hide", "hidden"), ("unhide", "visible"), ("favorite", "favorites"), ("unfavorite", "no longer be favorites"),
+      ] {
+        let dry = try await photoctl(fixture, [command, "--dry-run", fixture.path("0.jpg"), fixture.path("1.jpg")])
+        #expect(dry.status == 0 && dry.errors.contains("2 assets would ") && dry.errors.contains(words), "\(dry)")
+        #expect(try await photoctl(fixture, [command, "-n", "999999"]).status == 66)
+      }
+      #expect(try await photoctl(fixture, ["query", "--count"]).text == "3\n")
+      #expect(try await photoctl(fixture, ["query", "--favorite", "--count"]).text == "0\n")
       let hidden = try await photoctl(fixture, ["hide", fixture.path("0.jpg"), fixture.path("1.jpg")])
       #expect(hidden.status == 0 && hidden.errors == "2 assets are hidden now\n", "\(hidden)")
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "1\n")

@@ -169,6 +169,9 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Move it in front of this album, to the folder of that album.", valueName: "album"))
   var before: AlbumName?
 
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be moved, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var json: JSONOption
 
   func validate() throws {
@@ -189,9 +192,9 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
     } else {
       edit.parentID = try await library.folderID(to) ?? 0
     }
-    try await library.makeChanges([ChangeRequest(editCollection: edit)])
+    if !isDryRun { try await library.makeChanges([ChangeRequest(editCollection: edit)]) }
     try ChangedAlbums([album]).put(asJSON: json.isOn)
-    Output.complain("\(album.subject) was moved.\n")
+    Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") moved.\n")
   }
 }
 
@@ -218,6 +221,11 @@ struct AlbumsAddCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Place them before this asset of the album.", valueName: "id|path"), completion: .file())
   var before: AssetArgument?
 
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would be added or moved, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
@@ -228,19 +236,27 @@ struct AlbumsAddCommand: AsyncParsableCommand {
     let album = try await library.album(album, kinds: [.album])
     let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
     let found = try await assets.find(in: library)
+    if isDryRun { try await library.check(found) } else { try await place(found, before: next, in: album, library) }
+    let title = Printable.text(album.title)
+    try PhotoLibrary.report(
+      found.ids, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be placed in the album '\(title)'", "assets would be placed in the album '\(title)'")
+        : ("asset was placed in the album '\(title)'", "assets were placed in the album '\(title)'"))
+  }
+
+  private func place(
+    _ assets: FoundAssets, before next: AssetID?, in album: AssetCollection, _ library: PhotoLibrary
+  ) async throws {
     // If the asset before which they are placed is one of them, the assets of a later call come behind those of the call before
     // it. The last one of those is placed again, before the first asset behind it that the later call does not place.
-    let isPlaced = next.map(found.ids.contains) ?? false
+    let isPlaced = next.map(assets.ids.contains) ?? false
     var last: AssetID?
-    try await library.change(found, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in
+    try await library.change(assets, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in
       defer { last = isPlaced ? ids.last : nil }
       let placed = [last].compactMap { $0 } + ids
       return ChangeRequest(editAlbum: .init(id: album.id, placeAssetIDs: placed, beforeAssetID: last ?? next))
     }
-    let title = Printable.text(album.title)
-    try PhotoLibrary.report(
-      found.ids, printsJSON: json.isOn,
-      summary: ("asset was placed in the album '\(title)'", "assets were placed in the album '\(title)'"))
   }
 }
 

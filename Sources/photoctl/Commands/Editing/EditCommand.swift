@@ -120,16 +120,10 @@ struct EditCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let library = connection.library
-    if isDryRun {
-      let found = try await assets.find(in: library)
-      try await library.check(found)
-      try PhotoLibrary.report(
-        found.ids, printsJSON: json.isOn, summary: ("asset would be edited", "assets would be edited"))
-      return
-    }
-    try await library.edit(
-      assets, printsJSON: json.isOn, summary: ("asset was edited", "assets were edited"), request)
+    try await connection.library.edit(
+      assets, isDryRun: isDryRun, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be edited", "assets would be edited") : ("asset was edited", "assets were edited"), request)
   }
 
   private var clearedFields: [String] {

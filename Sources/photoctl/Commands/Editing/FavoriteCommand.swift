@@ -21,6 +21,12 @@ struct FavoriteCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would become favorites, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
@@ -28,7 +34,10 @@ struct FavoriteCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await connection.library.edit(
-      assets, printsJSON: json.isOn, summary: ("asset is a favorite now", "assets are favorites now")
+      assets, isDryRun: isDryRun, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be a favorite", "assets would be favorites")
+        : ("asset is a favorite now", "assets are favorites now")
     ) { .init(ids: $0, isFavorite: true) }
   }
 }
@@ -48,6 +57,12 @@ struct UnfavoriteCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would no longer be favorites, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
@@ -55,7 +70,10 @@ struct UnfavoriteCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await connection.library.edit(
-      assets, printsJSON: json.isOn, summary: ("asset is no longer a favorite", "assets are no longer favorites")
+      assets, isDryRun: isDryRun, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would no longer be a favorite", "assets would no longer be favorites")
+        : ("asset is no longer a favorite", "assets are no longer favorites")
     ) { .init(ids: $0, isFavorite: false) }
   }
 }

@@ -22,6 +22,12 @@ struct HideCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would be hidden, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
@@ -29,7 +35,9 @@ struct HideCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await connection.library.edit(
-      assets, printsJSON: json.isOn, summary: ("asset is hidden now", "assets are hidden now")
+      assets, isDryRun: isDryRun, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be hidden", "assets would be hidden") : ("asset is hidden now", "assets are hidden now")
     ) { .init(ids: $0, isHidden: true) }
   }
 }
@@ -50,6 +58,12 @@ struct UnhideCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var connection: ConnectionOptions
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print how many assets would be visible again, and change nothing.")
+  var isDryRun = false
+
   @OptionGroup var assets: ChosenAssets
   @OptionGroup var json: JSONOption
 
@@ -57,7 +71,9 @@ struct UnhideCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await connection.library.edit(
-      assets, onlyHidden: true, printsJSON: json.isOn, summary: ("asset is visible now", "assets are visible now")
+      assets, onlyHidden: true, isDryRun: isDryRun, printsJSON: json.isOn,
+      summary: isDryRun
+        ? ("asset would be visible", "assets would be visible") : ("asset is visible now", "assets are visible now")
     ) { .init(ids: $0, isHidden: false) }
   }
 }

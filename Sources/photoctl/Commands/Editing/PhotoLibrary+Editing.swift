@@ -69,14 +69,15 @@ extension PhotoLibrary {
   ///
   /// - Parameters:
   ///   - onlyHidden: a query of the command line finds only hidden assets.
+  ///   - isDryRun: changes nothing.
   ///   - printsJSON: prints the ids to standard output.
   ///   - summary: the words after the number, for one asset and for several.
   func edit(
-    _ chosen: ChosenAssets, onlyHidden: Bool = false, printsJSON: Bool, summary: (one: String, many: String),
-    _ edit: ([AssetID]) -> ChangeRequest.EditAsset
+    _ chosen: ChosenAssets, onlyHidden: Bool = false, isDryRun: Bool, printsJSON: Bool,
+    summary: (one: String, many: String), _ edit: ([AssetID]) -> ChangeRequest.EditAsset
   ) async throws {
     let assets = try await chosen.find(in: self, onlyHidden: onlyHidden)
-    try await change(assets) { ChangeRequest(editAsset: edit($0)) }
+    if isDryRun { try await check(assets) } else { try await change(assets) { ChangeRequest(editAsset: edit($0)) } }
     try Self.report(assets.ids, printsJSON: printsJSON, summary: summary)
   }
 
