@@ -48,6 +48,50 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(10))) func observersLearnOfMovesInAlbumsAndFolders() async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      for index in 0..<4 { try fixture.write("\(index).jpg", index) }
+      try await fixture.synchronize()
+      let library = PhotoLibrary(socketPath: fixture.socket)
+      let ids = try await fixture.ids().ids
+      let created = try await library.performChanges([
+        ChangeRequest(createFolder: .init(title: "Trips")),
+        ChangeRequest(createAlbum: .init(title: "Rome", assetIDs: ids)),
+      ]).createdCollectionIDs
+      let (folder, album) = (created[0], created[1])
+      var observations = library.observeCollections(kinds: [.album, .folder]).makeAsyncIterator()
+      var albums = CollectionListReplica()
+      while albums.collections.isEmpty { _ = try albums.apply(try #require(try await observations.next())) }
+      var edit = ChangeRequest.EditCollection(id: album)
+      edit.parentID = folder
+      _ = try await library.performChanges([ChangeRequest(editCollection: edit)])
+      var fields: Set<String> = []
+      while albums.collections.first(where: { $0.id == album })?.parentID != folder {
+        let observation = try #require(try await observations.next())
+        _ = try albums.apply(observation)
+        fields.formUnion(observation.details?.changedFields ?? [])
+      }
+      #expect(fields == ["parent"])
+      #expect(albums.collections.map(\.id) == [folder, album])
+
+      var lists = library.observe(FetchOptions(collection: "id:\(album)")).makeAsyncIterator()
+      var list = FetchResultReplica()
+      while list.ids != ids { _ = try list.apply(try #require(try await lists.next())) }
+      _ = try await library.performChanges([
+        ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: [ids[3]], beforeAssetID: ids[1]))
+      ])
+      var steps: [FetchResultReplica.Step] = []
+      while list.ids == ids { steps.append(try list.apply(try #require(try await lists.next()))) }
+      #expect(list.ids == [ids[0], ids[3], ids[1], ids[2]])
+      guard case .details(let details) = steps.last else {
+        Issue.record("\(steps)")
+        return
+      }
+      #expect(!details.moves.isEmpty && details.insertedIDs.isEmpty && details.removedBefore.isEmpty, "\(details)")
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func photoctlReportsEachChangeOfAlbums() async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()
