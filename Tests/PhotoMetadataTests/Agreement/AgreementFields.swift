@@ -23,9 +23,12 @@ enum AgreementFields {
   private static let photo = Set(Field.allCases).subtracting([.duration])
   private static let film = Set(Field.allCases)
   private static let video: Set<Field> = [
-    .date, .make, .model, .dimensions, .duration, .contentType, .title, .orientation,
+    .date, .make, .model, .dimensions, .duration, .contentType, .title, .caption, .orientation,
   ]
 
+  /// ExifTool gives more fields of two formats, which photod does not read: the exposure time, f-number and focal length of
+  /// a CRW, and the exposure time and the number of the maker in an M2TS.
+  ///
   /// ExifTool calls a transport stream without time stamps `video/mpeg`.
   private static let table: [String: Set<Field>] = [
     "JPEG": photo, "TIFF": photo, "PSD": photo, "PSB": photo,

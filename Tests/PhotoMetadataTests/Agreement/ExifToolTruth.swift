@@ -160,7 +160,7 @@ struct ExifToolTruth {
   var caption: String? {
     text("XMP:Description") ?? text("IPTC:Caption-Abstract") ?? text("IFD0:ImageDescription")
       ?? text("EXIF:ImageDescription") ?? text("EXIF:XPComment") ?? text("PNG:Description")
-      ?? text("Keys:Description") ?? text("ItemList:Description")
+      ?? text("Keys:Description") ?? text("ItemList:Description") ?? text("Matroska:Description")
   }
 
   // MARK: - Tags
