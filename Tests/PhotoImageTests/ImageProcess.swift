@@ -38,6 +38,9 @@ final class ImageProcess {
 
   deinit { _ = child.end(patience: .milliseconds(500), kill: { kill($0, SIGKILL) }, beforeClosing: {}) }
 
+  /// The limits of the process, as the kernel lists them. They are set before the process reads the first request.
+  func limits() throws -> String { try String(contentsOfFile: "/proc/\(child.processID)/limits", encoding: .utf8) }
+
   /// The most memory that the process has used, in bytes.
   var peakMemory: Int? {
     let status = try? String(contentsOfFile: "/proc/\(child.processID)/status", encoding: .utf8)

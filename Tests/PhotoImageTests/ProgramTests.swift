@@ -35,6 +35,22 @@ import Testing
     }
   }
 
+  /// A picture that needs more memory than this fails, and the machine goes on.
+  @Test(arguments: programs) func limitsOfARunningDecoderAreSet(_ program: String) throws {
+    let process = try ImageProcess(program)
+    let folder = try TemporaryFolder("image")
+    let path = folder.path + "/empty"
+    try Data().write(to: URL(fileURLWithPath: path))
+    #expect(try process.picture(path, .test(.embedded)).failure != nil, "it has answered, so its sandbox is complete")
+    let limits = try process.limits().split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    func hasLimit(_ name: String, _ value: Int) -> Bool {
+      let words = name.split(separator: " ").map(String.init)
+      return limits.contains { $0.starts(with: words + ["\(value)", "\(value)"]) }
+    }
+    #expect(hasLimit("Max address space", 2 << 30), "\(limits)")
+    #expect(hasLimit("Max open files", 64) && hasLimit("Max core file size", 0), "\(limits)")
+  }
+
   @Test func onePictureIsMadeByHand() throws {
     let folder = try TemporaryFolder("image")
     let (input, output) = (folder.path + "/a.bmp", folder.path + "/a.jpg")
