@@ -69,6 +69,40 @@ struct SharedThumbnailTests {
     }
   }
 
+  /// The largest size, and the entry of a photo that can't be decoded.
+  @Test func otherProgramsReadLargeThumbnailsAndFailures() async throws {
+    try await DaemonFixture.with { fixture in
+      try configure(fixture, "share-thumbnails = true\n")
+      let (photo, damaged) = (fixture.path("album/large.jpg"), fixture.path("album/damaged.jpg"))
+      try FileManager.default.createDirectory(atPath: fixture.path("album"), withIntermediateDirectories: true)
+      try Desktop.savePhoto(fixture, photo, width: 1600, height: 1200)
+      // The frame is there, and the pixels are missing.
+      let whole = try Data(contentsOf: URL(fileURLWithPath: photo))
+      try whole.prefix(whole.count / 3).write(to: URL(fileURLWithPath: damaged))
+      try await fixture.start()
+      try await fixture.synchronize()
+      let made = try await photoctl(fixture, ["thumbnail", "--size", "1024", photo])
+      #expect(made.status == 0, "\(made.errors)")
+      try await eventually("all sizes are shared") {
+        try Desktop.find(fixture, fixture.path("album"), only: "large.jpg").first?.sizes
+          == ["NORMAL", "LARGE", "XLARGE", "XXLARGE"]
+      }
+      let entry = try #require(try Desktop.entries(fixture, photo)["xx-large"])
+      #expect(entry.width == 1024 && entry.height == 768 && entry.uri == "file://" + photo)
+      let inVain = try await photoctl(fixture, ["thumbnail", damaged])
+      #expect(inVain.status != 0)
+      try await eventually("the failure is shared") {
+        let entries = try Desktop.entries(fixture, damaged)
+        guard let name = entries.keys.first, name.hasPrefix("fail/photod-"), let entry = entries[name] else {
+          return false
+        }
+        var status = stat()
+        #expect(stat(damaged, &status) == 0 && entry.time == "\(status.st_mtim.tv_sec)")
+        return entries.count == 1 && entry.uri == "file://" + damaged
+      }
+    }
+  }
+
   @Test func thumbnailsFollowALargeFolder() async throws {
     try await DaemonFixture.with { fixture in
       try configure(fixture, "share-thumbnails = true\n")
@@ -133,6 +167,13 @@ private enum Desktop {
     var sizes: [String]
   }
 
+  struct Entry: Decodable {
+    var width: Int
+    var height: Int
+    var uri: String?
+    var time: String?
+  }
+
   private static let imports = """
     import gi, json, os, sys
     gi.require_version('GnomeDesktop', '3.0')
@@ -170,6 +211,33 @@ private enum Desktop {
         uri, time = GLib.filename_to_uri(sys.argv[1], None), int(os.stat(sys.argv[1]).st_mtime)
         assert factory(Size.XLARGE).save_thumbnail(pixels, uri, time, None)
         """, [path, "\(width)", "\(height)"], environment(fixture))
+  }
+
+  /// Writes a photo of one colour, as a JPEG.
+  static func savePhoto(_ fixture: DaemonFixture, _ path: String, width: Int, height: Int) throws {
+    _ = try run(
+      imports + """
+        pixels = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, int(sys.argv[2]), int(sys.argv[3]))
+        pixels.fill(0xC02020FF)
+        assert pixels.savev(sys.argv[1], 'jpeg', [], [])
+        """, [path, "\(width)", "\(height)"], environment(fixture))
+  }
+
+  /// The thumbnails of a file as GdkPixbuf reads them, by their folders.
+  static func entries(_ fixture: DaemonFixture, _ path: String) throws -> [String: Entry] {
+    let output = try run(
+      imports + """
+        import glob, hashlib
+        name = hashlib.md5(GLib.filename_to_uri(sys.argv[1], None).encode()).hexdigest() + '.png'
+        root, found = os.environ['XDG_CACHE_HOME'] + '/thumbnails/', {}
+        for file in glob.glob(root + '*/' + name) + glob.glob(root + 'fail/*/' + name):
+          pixels = GdkPixbuf.Pixbuf.new_from_file(file)
+          found[os.path.dirname(file)[len(root):]] = {
+            'width': pixels.get_width(), 'height': pixels.get_height(),
+            'uri': pixels.get_option('tEXt::Thumb::URI'), 'time': pixels.get_option('tEXt::Thumb::MTime')}
+        print(json.dumps(found))
+        """, [path], environment(fixture))
+    return try JSONDecoder().decode([String: Entry].self, from: output)
   }
 
   private static func environment(_ fixture: DaemonFixture) -> [String: String] {
