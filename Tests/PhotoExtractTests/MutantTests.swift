@@ -10,8 +10,8 @@ import Testing
 
 /// Damaged files through the whole way: photod's pool, its protocol, and processes of photod-extract in their sandbox.
 ///
-/// `PHOTOD_MUTANTS` says how many there are, and `PHOTOD_SEED` makes others. They are made from the real files that
-/// `PHOTOD_TEST_PHOTOS` names, else from those of the package. A file that ends a process or overruns the deadline is kept in
+/// `PHOTOD_MUTANTS` says how many there are, and `PHOTOD_SEED` makes others. They are made from the real photos, like
+/// those of the other tests, else from the files of the package. A file that ends a process or overruns the deadline is kept in
 /// the folder that the failure names. With `PHOTOD_PRODUCTS`, another photod-extract reads them.
 @Suite struct MutantTests {
   private static let count = effort("PHOTOD_MUTANTS", 3_000)
@@ -21,9 +21,11 @@ import Testing
 
   /// The names and the beginnings of the files that are damaged.
   private static let samples: [(name: [UInt8], content: [UInt8])] = {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    let package = tests.deletingLastPathComponent()
     let named = ProcessInfo.processInfo.environment["PHOTOD_TEST_PHOTOS"].map { URL(fileURLWithPath: $0) }
-    let folder = named ?? package.appending(path: "Fixtures/made")
+    let real = named ?? package.deletingLastPathComponent().appending(path: "shared/photos")
+    let folder = FileManager.default.fileExists(atPath: real.path) ? real : tests.appending(path: "Fixtures/made")
     guard let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else { return [] }
     var samples: [(path: String, sample: (name: [UInt8], content: [UInt8]))] = []
     for case let url as URL in files {

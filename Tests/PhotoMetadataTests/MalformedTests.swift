@@ -127,6 +127,66 @@ import Testing
     #expect(time < .seconds(2))
   }
 
+  @Test func picturesOf65535x65535PixelsCostNoMoreThanSmallOnes() throws {
+    let side = FormatSamples.big16(65_535)
+    let frame: [UInt8] = [0xFF, 0xC0, 0, 17, 8] + side + side + [3, 1, 0x22, 0, 2, 0x11, 1, 3, 0x11, 1]
+    let files: [(name: String, content: [UInt8])] = [
+      ("a.jpg", [0xFF, 0xD8] + frame + [0xFF, 0xD9]), ("a.png", Samples.png(width: 65_535, height: 65_535)),
+      ("a.gif", Samples.gif(width: 65_535, height: 65_535, images: 1)),
+      ("a.bmp", FormatSamples.bitmap(width: 65_535, height: 65_535)),
+      ("a.heic", BoxSamples.heif(properties: [BoxSamples.ispe(65_535, 65_535)])),
+      ("a.psd", FormatSamples.photoshop(width: 65_535, height: 65_535, resources: [], isLarge: true)),
+    ]
+    for (name, content) in files {
+      let (read, time) = try measuringProcessorTime { try facts(of: content, name: name) }
+      #expect(read.pixelWidth == 65_535 && read.pixelHeight == 65_535 && time < .milliseconds(500), "\(name): \(read)")
+    }
+  }
+
+  /// A box with such a size would end where it begins, or before.
+  @Test(arguments: ["moov", "meta", "trak", "iref", "uuid", "udta"]) func boxesThatDoNotAdvanceEnd(_ type: String)
+    throws
+  {
+    let longSizes = [0, 1, 8, 15, Int.max, -16].map { Samples.big(1) + Array(type.utf8) + BoxSamples.big64($0) }
+    let sizes = (0..<8).map { Samples.big($0) + Array(type.utf8) } + longSizes
+    for brand in ["qt  ", "heic", "crx "] {
+      let head = BoxSamples.brands([brand])
+      for box in sizes {
+        // Once after the brands, and once inside a box of the same type.
+        let many = [[UInt8]](repeating: box, count: 10_000).flatMap { $0 }
+        for file in [head + many, head + BoxSamples.box(type, many)] {
+          let (read, time) = try measuringProcessorTime { try facts(of: file, name: "a.mov") }
+          check(read)
+          #expect(time < .seconds(1), "\(brand), \(box)")
+        }
+      }
+    }
+  }
+
+  /// Each box contains the next one, and the last one contains none.
+  @Test(arguments: ["moov", "trak", "udta", "meta", "dinf"]) func boxesInBoxesAreBounded(_ type: String) throws {
+    var nested: [UInt8] = []
+    for depth in (1...20_000).reversed() { nested += Samples.big(8 * depth) + Array(type.utf8) }
+    for brand in ["qt  ", "heic"] {
+      let file = BoxSamples.brands([brand]) + nested
+      let (read, time) = try measuringProcessorTime { try facts(of: file, name: "a.mov") }
+      check(read)
+      #expect(time < .seconds(1))
+    }
+  }
+
+  /// Items of a HEIF that describe each other, and themselves.
+  @Test func itemsThatDescribeEachOtherEnd() throws {
+    let items = [
+      BoxSamples.xmpItem(DescriptionSamples.full, describes: [2, 3]),
+      BoxSamples.xmpItem(DescriptionSamples.full, describes: [2, 3, 1]),
+    ]
+    let file = BoxSamples.heif(properties: [BoxSamples.ispe(9, 8)], items: items)
+    let (read, time) = try measuringProcessorTime { try facts(of: file, name: "a.heic") }
+    check(read)
+    #expect(time < .seconds(1))
+  }
+
   /// Mutations of the first bytes of real files, where their boxes and chunks are.
   @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
   func mutationsOfRealFilesAreAnsweredInTimeAndTheSameTwice() throws {

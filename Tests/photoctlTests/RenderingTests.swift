@@ -257,6 +257,22 @@ struct RenderingTests {
         """)
   }
 
+  @Test(
+    arguments: [
+      (.init(running: 1), "metadata is read by 1 process"),
+      (.init(running: 2, restarts: 1, blamedFiles: 1), "metadata is read by 2 processes, 1 restart, 1 file given up"),
+      (
+        .init(running: 0, restarts: 1_200, blamedFiles: 3),
+        "metadata is read by 0 processes, 1,200 restarts, 3 files given up"
+      ),
+    ] as [(LibraryStatus.Readers, String)])
+  func statusShowsTheReadersOfMetadata(readers: LibraryStatus.Readers, line: String) {
+    var status = LibraryStatus(state: .live, library: "l", token: "l.1.2", version: "0.1.0", assetCount: 9)
+    #expect(!StatusText.text(status).contains("metadata is read"))
+    status.readers = readers
+    #expect(StatusText.text(status).contains("\n\(line)\n\nphotod 0.1.0"), "\(StatusText.text(status))")
+  }
+
   @Test(arguments: [LibraryStatus.State.scanning, .recovering])
   func emptyProgressIsNoLine(state: LibraryStatus.State) {
     var status = LibraryStatus(

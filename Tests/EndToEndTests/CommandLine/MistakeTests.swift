@@ -27,6 +27,29 @@ import Testing
     }
   }
 
+  @Test func allThatIsReadOfOneFileIsPrinted() async throws {
+    try await DaemonFixture.with { fixture in
+      // photod-extract reads the file itself, so photod need not run.
+      let photo = SourceTree.tests.appendingPathComponent("Fixtures/made/IMG_0001.jpg").path
+      let run = try await PhotoctlTests.photoctl(
+        in: fixture.directory, fixture.socket, ["debug", "extract", photo])
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+      let expected = """
+        mediaType: image
+        contentType: image/jpeg
+        mediaSubtypes: livePhoto
+        creationDate: 2022-02-16T12:55:41+01:00
+        pixelWidth: 640
+        pixelHeight: 480
+        orientation: 1
+        make: Apple
+        model: iPhone 13 Pro
+        """
+      #expect(run.text.hasPrefix(expected), "\(run.text)")
+      for name in ["contentIdentifier", "fingerprint", "sample", "hash"] { #expect(run.text.contains("\n\(name): ")) }
+    }
+  }
+
   @Test func filesThatCannotBeUsedAreNamed() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("-x.jpg")
