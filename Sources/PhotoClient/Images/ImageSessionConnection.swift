@@ -216,6 +216,8 @@ final class ImageSessionConnection: Sendable {
         if lostAt == nil { lostAt = now }
         guard Self.mayPass(failure), let since = lostAt, now - since < patience else {
           failAll(failure)
+          // A request that was submitted meanwhile gets the whole patience.
+          (lostAt, delay) = (nil, .milliseconds(20))
           continue
         }
         do { try await Task.sleep(for: delay) } catch {
