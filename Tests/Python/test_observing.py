@@ -184,6 +184,20 @@ class ObservingTests(unittest.TestCase):
         self.assert_equal_to_fetch(observer, BY_NAME)
         self.assertIsNone(observer.seen[-1].details)
 
+    def test_a_list_that_always_differs_is_fetched_less_and_less_often(self):
+        observer = self.observe(BY_NAME)
+        attempts = []
+
+        def differ(_):
+            attempts.append(time.monotonic())
+            raise photod.OutOfStep("the list differs")
+
+        observer.changes._take = differ
+        self.daemon.add()
+        eventually(lambda: observer.changes._fault_pause > 1, "the pauses grow")
+        # With pauses that begin anew, there would be about twenty attempts a second.
+        self.assertLess(len(attempts), 8)
+
     def test_close_ends_the_iteration_at_once(self):
         for end in (lambda changes: changes.close(), lambda _: self.library.close()):
             observer = self.observe(BY_NAME)

@@ -80,7 +80,8 @@ class ImageSession:
         self._cancelled: list[int] = []
         # The results that are being delivered, by thread.
         self._delivering: dict[int, ImageResults] = {}
-        self._caching: dict[Frame, set[int]] = {}
+        # The ids of each frame, in the order in which they were asked for.
+        self._caching: dict[Frame, dict[int, None]] = {}
         self._open: _Open | None = None
         self._sender: threading.Thread | None = None
         self._is_sending = False
@@ -106,14 +107,15 @@ class ImageSession:
         with self._lock:
             if not ids:
                 return
-            self._caching.setdefault(frame, set()).update(ids)
+            self._caching.setdefault(frame, {}).update(dict.fromkeys(ids))
             self._has_given_up = False
             self._send(("start", list(ids), frame))
 
     def stop_caching(self, ids: Sequence[int], frame: Frame) -> None:
         with self._lock:
             if frame in self._caching:
-                self._caching[frame].difference_update(ids)
+                for id in ids:
+                    self._caching[frame].pop(id, None)
                 if not self._caching[frame]:
                     del self._caching[frame]
             if self._open:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
@@ -25,12 +26,18 @@ class Following(ABC, Generic[T]):
     """An iterator that waits for what happens. It ends when it is closed, which any thread may do.
 
     One thread may iterate at a time. The first connection must succeed. After that, an outage of photod is waited for,
-    with pauses of 0.05 to 2 seconds, unless `reconnects` is false.
+    with pauses of 0.05 to 2 seconds, unless `reconnects` is false. If the list differs from that of photod, it begins anew
+    after a pause, which grows to 30 seconds if that happens again within 10 seconds.
     """
 
     _method = ""
     _shortest_pause = 0.05
     _longest_pause = 2.0
+    # The pauses after lists that differ. Each repetition sends the whole list again.
+    _shortest_fault_pause = 0.1
+    _longest_fault_pause = 30.0
+    # An attempt that lasted longer was a success, so the next fault is a new one.
+    _success = 10.0
 
     def __init__(self, connections: Connections, reconnects: bool):
         self._connections = connections
@@ -40,6 +47,8 @@ class Following(ABC, Generic[T]):
         self._replies: Iterator[dict[str, Any]] | None = None
         self._has_begun = False
         self._pause = self._shortest_pause
+        self._fault_pause = self._shortest_fault_pause
+        self._attempt_began = time.monotonic()
         self._waiting: list[T] = []
 
     def __iter__(self) -> Self:
@@ -56,7 +65,7 @@ class Following(ABC, Generic[T]):
             except OutOfStep:
                 self._disconnect()
                 self._forget()
-                self._wait()
+                self._wait_after_fault()
             except (ConnectionClosed, LibraryUnavailable, Unreachable):
                 self._disconnect()
                 if not self._reconnects or not self._has_begun:
@@ -99,6 +108,7 @@ class Following(ABC, Generic[T]):
 
     def _next_reply(self) -> dict[str, Any] | None:
         if self._replies is None:
+            self._attempt_began = time.monotonic()
             self._begin()
             self._connection, self._replies = self._connections.stream(LIBRARY, self._method, self._parameters())
             if self._closed.is_set():
@@ -118,6 +128,12 @@ class Following(ABC, Generic[T]):
         if self._connection:
             self._connection.close()
         self._connection = self._replies = None
+
+    def _wait_after_fault(self) -> None:
+        if time.monotonic() - self._attempt_began > self._success:
+            self._fault_pause = self._shortest_fault_pause
+        self._closed.wait(self._fault_pause)
+        self._fault_pause = min(self._fault_pause * 2, self._longest_fault_pause)
 
     def _wait(self) -> None:
         self._closed.wait(self._pause)
