@@ -246,13 +246,14 @@ class Window(Gtk.ApplicationWindow):
         is_down = first >= self.last_position
         self.last_position = first
         ids = self.photos.ids
-        wanted = set(ids[last + 1 : last + 1 + AHEAD] if is_down else ids[max(0, first - AHEAD) : first])
+        # The nearest photos come first.
+        wanted = ids[last + 1 : last + 1 + AHEAD] if is_down else ids[max(0, first - AHEAD) : first][::-1]
         size = (CELL * self.get_scale_factor(),) * 2
-        if stopped := self.cached - wanted:
+        if stopped := self.cached - set(wanted):
             self.images.stop_caching(list(stopped), size, "aspectFill")
-        if started := wanted - self.cached:
-            self.images.start_caching(list(started), size, "aspectFill")
-        self.cached = wanted
+        if started := [id for id in wanted if id not in self.cached]:
+            self.images.start_caching(started, size, "aspectFill")
+        self.cached = set(wanted)
 
     def press(self, _, key, code, state):
         if key == Gdk.KEY_Escape:
@@ -266,7 +267,12 @@ class Window(Gtk.ApplicationWindow):
     def choose(self):
         selected = self.selection.get_selection()
         ids = [self.photos.ids[selected.get_nth(index)] for index in range(selected.get_size())]
-        self.get_application().chosen = [asset.path for asset in self.library.assets(ids)]
+        try:
+            assets = self.library.assets(ids)
+        except photod.PhotodError as error:
+            # For example while photod is restarted. The selection stays, so a person can try again.
+            return self.set_title(str(error))
+        self.get_application().chosen = [asset.path for asset in assets]
         self.close()
 
 
