@@ -99,7 +99,7 @@ import PhotoClient
     guard photos.indices.contains(number - 1), let photo = try await photos[number - 1] else {
       return print("There is no photo \(number).")
     }
-    // A photo may have several files, such as a RAW beside a JPEG. The first one is the one to show.
+    // An asset may have several files. The first one is the one to show.
     let file = AssetResource.resources(for: photo)[0]
     print("\(file.filename), \(String(format: "%.2f MB", Double(file.byteCount) / 1_000_000))")
   }

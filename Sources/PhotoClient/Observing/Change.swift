@@ -8,7 +8,8 @@ import PhotoModel
 public struct Change: Sendable {
   /// The place in the history of the library to which the change leads.
   public let token: String
-  /// `watcher`, `rescan`, `mount`, `migration`, or `client:<name>`; `nil` if the change has several origins.
+  /// `watcher`, `rescan`, `mount`, `migration`, or `client:<name>`; `nil` if the change has several
+  /// origins, or changed only lists of albums.
   public let origin: String?
 
   let assetLists: [ListStep]
