@@ -169,7 +169,9 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Move it in front of this album, to the folder of that album.", valueName: "album"))
   var before: AlbumName?
 
-  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be moved, and change nothing.")
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print what would be moved, and change nothing. photod may refuse the change itself.")
   var isDryRun = false
 
   @OptionGroup var json: JSONOption
@@ -223,7 +225,7 @@ struct AlbumsAddCommand: AsyncParsableCommand {
 
   @Flag(
     name: [.customShort("n"), .customLong("dry-run")],
-    help: "Print how many assets would be added or moved, and change nothing.")
+    help: "Print how many assets would be placed, and change nothing. photod may refuse the change itself.")
   var isDryRun = false
 
   @OptionGroup var assets: ChosenAssets
