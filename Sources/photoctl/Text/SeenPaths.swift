@@ -8,7 +8,8 @@ struct SeenPaths: Sendable {
   /// their turn comes.
   private var order: [AssetID] = []
   private var oldest = 0
-  /// The ids in `order` that were forgotten. A deleted photo that returns has its former id, and keeps its former turn.
+  /// The ids in `order` that were forgotten. A deleted photo that returns has its former id, and its
+  /// place in the order is the former one.
   private var forgotten: Set<AssetID> = []
   private let capacity: Int
 
@@ -20,13 +21,16 @@ struct SeenPaths: Sendable {
   subscript(id: AssetID) -> String? { paths[id] }
 
   mutating func note(_ asset: Asset) {
-    guard let path = asset.listedPath else { return }
-    guard paths.updateValue(path, forKey: asset.id) == nil, forgotten.remove(asset.id) == nil else { return }
-    guard order.count == capacity else { return order.append(asset.id) }
+    if let path = asset.listedPath { note(asset.id, path) }
+  }
+
+  mutating func note(_ id: AssetID, _ path: String) {
+    guard paths.updateValue(path, forKey: id) == nil, forgotten.remove(id) == nil else { return }
+    guard order.count == capacity else { return order.append(id) }
     let evicted = order[oldest]
     paths[evicted] = nil
     forgotten.remove(evicted)
-    order[oldest] = asset.id
+    order[oldest] = id
     oldest = (oldest + 1) % capacity
   }
 

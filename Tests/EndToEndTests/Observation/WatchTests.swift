@@ -95,6 +95,28 @@ import Varlink
     }
   }
 
+  /// The folder has the name of another one that was renamed before. The watch reads the present paths first, and then the
+  /// old commits.
+  @Test func oldRenamesDoNotChangePresentPaths() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a/1.jpg", 1)
+      try fixture.write("b/2.jpg", 2)
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      try fixture.move("a", "old")
+      try await fixture.synchronize()
+      try fixture.move("b", "a")
+      try await fixture.synchronize()
+      let watch = try Watch(fixture, ["--paths", "--since", token])
+      try fixture.write("new.jpg", 3)
+      _ = try await watch.line { !$0.insertedAssets.isEmpty }
+
+      try FileManager.default.removeItem(atPath: fixture.path("a/2.jpg"))
+      let deleted = try await watch.line { !$0.deletedAssets.isEmpty }
+      #expect(Array(deleted.paths.values) == [fixture.path("a/2.jpg")])
+    }
+  }
+
   /// Removes all commits but the last from the history.
   private func prune(_ fixture: DaemonFixture) throws {
     fixture.kill(SIGTERM)
