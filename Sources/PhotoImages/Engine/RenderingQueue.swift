@@ -1,7 +1,7 @@
 /// The requests for decoded pictures, and the work that runs.
 ///
-/// Requests for files on shares have a queue of their own, and all threads but one: a share that does not answer blocks its
-/// threads without a limit. If both queues have work, they take turns.
+/// Requests for files on shares have a queue of their own, and all threads but one: a slow share holds its
+/// threads for long. If both queues have work, they take turns.
 struct RenderingQueue: Sendable {
   typealias Key = PicturePlan.WorkKey
   typealias Job = ImageQueue<Key>.Job

@@ -14,7 +14,7 @@ package struct CatalogImageAssets: ImageAssets {
 
   /// - Parameters:
   ///   - copies: the folder for copies of files on shares. They have names only until they are open.
-  ///   - access: how the watcher reaches a path. A share that does not answer blocks each call without a limit.
+  ///   - access: how the watcher reaches a path. Files on shares are read through the process of their share.
   package init(catalog: Catalog, copies: String, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
     self.catalog = catalog
     self.copies = copies
@@ -98,7 +98,7 @@ package struct CatalogImageAssets: ImageAssets {
     if isOnShare(file) { return .unchanged }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      // The file was deleted or replaced on its share.
+      // A file system may report a file that was deleted or replaced.
       return errno == ESTALE ? .changed : .unknown(ImageFileError(errorNumber: errno))
     }
     return file.matches(status) ? .unchanged : .changed

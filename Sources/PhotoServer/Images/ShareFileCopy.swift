@@ -6,7 +6,7 @@ import PhotoImages
 enum ShareFileCopy {
   /// The largest file of a share that is copied.
   static let maximumBytes: Int64 = 512 << 20
-  /// The longest time that a copy takes.
+  /// After this time, no further piece is begun. Each of the 16 calls for a piece may take up to 2 s more.
   private static let timeLimit = Duration.seconds(60)
   private static let pieceBytes: Int64 = 1 << 20
 

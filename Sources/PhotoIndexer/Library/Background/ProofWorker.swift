@@ -20,7 +20,7 @@ struct ProofWorker {
   private(set) var largeFiles: [AssetID: ProofRequest] = [:]
   /// Roots on a network that a person has asked for.
   var requestedRoots: Set<RootID> = []
-  /// How often persons have asked.
+  /// How many rescans have requested the hashes of a folder.
   var requestCount = 0
   var status = LibraryStatus.Hashing()
 
