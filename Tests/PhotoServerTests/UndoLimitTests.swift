@@ -27,8 +27,19 @@ import Testing
     _ = try await fixture.library.perform([.editAlbum(album, edit)], clientName: "a", undoGroup: "g")
   }
 
+  private let clock = ContinuousClock()
+
+  /// Checks that an undo takes at most twice as long as the calls that it undoes. A limit in seconds would judge how busy
+  /// the machine is.
+  private func expectShort(_ undone: Duration, beside made: Duration) {
+    print("an undo of calls that took \(made) took \(undone)")
+    #expect(undone < made * 2)
+  }
+
   /// A group of calls places the same photos again and again.
-  @Test func undoOfAGroupBeyondTheLimitIsRefusedWithAReason() async throws {
+  @Test func undoOfAGroupBeyondTheLimitIsRefusedWithAReason()
+    async throws
+  {
     let album = try await fixture.library.perform(
       [.createAlbum(title: "Rome", assets: [], parent: nil)], clientName: "a"
     ).created[0]
@@ -75,16 +86,14 @@ import Testing
     let album = try await fixture.library.perform(
       [.createAlbum(title: "Rome", assets: ids, parent: nil)], clientName: "a"
     ).created[0]
-    for _ in 0..<UndoLog.mostWork / ids.count { try await place(ids.shuffled(), in: album) }
+    let made = try await clock.measure {
+      for _ in 0..<UndoLog.mostWork / ids.count { try await place(ids.shuffled(), in: album) }
+    }
     let change = try #require(try await undoableChanges(fixture).first)
-    let library = fixture.library
-    let clock = ContinuousClock()
-    let start = clock.now
-    _ = try await library.undoChange(Int64(change.id), clientName: "a")
-    let time = clock.now - start
-    print("an undo at the limit took \(time)")
-    // Other tests may have most of the processor. The watchdog waits for a minute.
-    #expect(time < .seconds(20), "\(time)")
+    let undone = try await clock.measure {
+      _ = try await fixture.library.undoChange(Int64(change.id), clientName: "a")
+    }
+    expectShort(undone, beside: made)
     #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == ids)
   }
 
@@ -101,17 +110,17 @@ import Testing
     try await perform("last")
     #expect(try await undoableChanges(fixture).first?.problem != nil)
     _ = try await fixture.library.perform([.editAssets(ids, AssetEdit(isFavorite: true))], clientName: "b")
-    for number in 0..<UndoLog.mostWork / (4 * ids.count) {
-      try await perform("t", keywords: ["\(number)", "k\(number)"], group: "keywords")
+    let made = try await clock.measure {
+      for number in 0..<UndoLog.mostWork / (4 * ids.count) {
+        try await perform("t", keywords: ["\(number)", "k\(number)"], group: "keywords")
+      }
     }
     let tagged = try #require(try await undoableChanges(fixture).first)
     #expect(tagged.problem == nil && tagged.assetCount == ids.count)
-    let clock = ContinuousClock()
-    let time = try await clock.measure {
+    let undone = try await clock.measure {
       _ = try await fixture.library.undoChange(Int64(tagged.id), clientName: "a")
     }
-    print("the edits of \(ids.count) photos were undone in \(time)")
-    #expect(time < .seconds(20), "\(time)")
+    expectShort(undone, beside: made)
     let assets = try fixture.catalog.read { try $0.assets(ids).assets }
     #expect(
       assets.count == ids.count && assets.allSatisfy { $0.keywords.isEmpty && $0.title == "last" && $0.isFavorite })
@@ -124,16 +133,17 @@ import Testing
     let album = try await fixture.library.perform(
       [.createAlbum(title: "All", assets: [], parent: nil)], clientName: "a"
     ).created[0]
-    for start in stride(from: 0, to: all.count, by: 1_000) {
-      try await place(Array(all[start..<start + 1_000]), in: album)
+    let made = try await clock.measure {
+      for start in stride(from: 0, to: all.count, by: 1_000) {
+        try await place(Array(all[start..<start + 1_000]), in: album)
+      }
     }
     _ = try await fixture.library.perform([.deleteCollection(album)], clientName: "b")
     let change = try #require(try await undoableChanges(fixture, origin: "client:b").first)
-    let clock = ContinuousClock()
-    let start = clock.now
-    _ = try await fixture.library.undoChange(Int64(change.id), clientName: "b")
-    print("an album of \(all.count) photos returned in \(clock.now - start)")
-    #expect(clock.now - start < .seconds(20))
+    let undone = try await clock.measure {
+      _ = try await fixture.library.undoChange(Int64(change.id), clientName: "b")
+    }
+    expectShort(undone, beside: made)
     #expect(try fixture.catalog.write { try $0.members(ofAlbum: album) } == all)
   }
 }
