@@ -148,7 +148,7 @@ import Varlink
 
   /// The handler closes the manager when it gets the degraded picture. The final one has arrived, too.
   @Test func aPictureThatWaitsIsNotDeliveredAfterTheManagerWasClosed() async throws {
-    for _ in 0..<20 {
+    for _ in 0..<5 {
       let service = Service { [Self.result($0.id, isFinal: false), Self.result($0.id)] }
       try await ScriptedDaemon.with(service.answers) { @MainActor daemon in
         let images = ImageManager(of: daemon.library())
@@ -158,7 +158,7 @@ import Varlink
           images.close()
         }
         try await eventuallyOnMainActor("a picture came") { !shown.isEmpty }
-        for _ in 0..<100 { await Task.yield() }
+        for _ in 0..<20 { await Task.yield() }
         #expect(shown == [false])
       }
     }
