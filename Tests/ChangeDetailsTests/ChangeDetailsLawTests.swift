@@ -7,7 +7,7 @@ import Testing
 @Suite struct ChangeDetailsLawTests {
   /// Tries every list of up to six ids, every arrangement of every subset of it with up to two new ids, and every
   /// choice of touched ids. For the longer lists, it takes a fixed sample, so that it ends in seconds.
-  @Test(arguments: 0...6)
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: 0...6)
   func lawsHoldForEveryShortList(count: Int) throws {
     let before = (0..<count).map { AssetID($0 + 1) }
     var generator = SeededGenerator(seed: UInt64(count))

@@ -144,7 +144,7 @@ import Testing
     #expect(try found("three") == [])
   }
 
-  @Test(arguments: UInt64(1)...4) func theIndexContainsTheWordsOfTheAssets(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(4)) func theIndexContainsTheWordsOfTheAssets(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var commits = try RandomCommits(seed: seed)
     let catalog = commits.catalog

@@ -1,5 +1,6 @@
 import PhotoModel
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
@@ -60,7 +61,7 @@ import Varlink
   }
 
   /// The asset before which they are placed is one of them, and it may be in any of the calls.
-  @Test(arguments: [1, 1_500, 2_500, 3_000])
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: [1, 1_500, 2_500, 3_000])
   func manyAssetsArePlacedBeforeOneOfThem(_ next: Int64) async throws {
     let requests = Requests()
     let ids = Array((1...2_500).map(AssetID.init(rawValue:)).reversed())

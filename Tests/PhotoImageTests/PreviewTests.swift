@@ -54,7 +54,9 @@ import Testing
     #expect(difference <= limit, "\(path)")
   }
 
-  @Test(arguments: 1...8) func pictureIsThatOfPhotodImage(orientation: Int) throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: 1...8) func pictureIsThatOfPhotodImage(
+    orientation: Int
+  ) throws {
     // The photo is 3:2, and its thumbnail 4:3 with bars, as in many cameras.
     let file = MadeFiles.jpeg(
       try jpeg(600, 400), thumbnail: try jpeg(160, 120, bars: 7), orientation: orientation)

@@ -88,14 +88,18 @@ enum RealPhotos {
     ["tif", "tiff"].contains(file.pathExtension.lowercased()) ? "image/tiff" : ""
   }
 
-  @Test(.enabled(if: RealPhotos.has("vipsthumbnail", "vipsheader"), "vipsthumbnail is not installed"))
+  @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
+    .enabled(if: RealPhotos.has("vipsthumbnail", "vipsheader"), "vipsthumbnail is not installed"))
   func plainPicturesAreThoseOfVipsthumbnail() throws {
     // Small differences are of the size: vipsthumbnail rounds it later, and then decodes some JPEGs at half the size.
     try compare(RealPhotos.files("jpg", "png", "webp", "gif"), least: 20, difference: 5) { file, _ in file.path }
     try compare(RealPhotos.files("tif", "tiff"), least: 3, difference: 3) { file, _ in file.path }
   }
 
-  @Test(.enabled(if: RealPhotos.has("vipsthumbnail", "heif-convert"), "vipsthumbnail or heif-convert is not installed"))
+  @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
+    .enabled(if: RealPhotos.has("vipsthumbnail", "heif-convert"), "vipsthumbnail or heif-convert is not installed"))
   func heifPicturesAreThoseOfHeifConvert() throws {
     // Their depth is not that of the reference: heif-convert writes 16 bits for more than 8.
     // It shows PQ and HLG without mapping them.
@@ -138,6 +142,7 @@ enum RealPhotos {
 
   /// libvips misplaces tiles if it decodes them at a smaller size.
   @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
     .enabled(
       if: RealPhotos.has("vipsthumbnail", "opj_compress", "convert"),
       "vipsthumbnail, opj_compress or ImageMagick is not installed"))

@@ -67,6 +67,7 @@ import Testing
 
   /// The first frame of each real video that ffmpeg reads, compared by the mean difference of the values.
   @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
     .enabled(if: RealPhotos.folder != nil, "there are no real videos"),
     .enabled(if: MadeVideos.hasFFmpeg, "ffmpeg is not installed"))
   func framesOfRealVideosAreThoseOfFFmpeg() throws {

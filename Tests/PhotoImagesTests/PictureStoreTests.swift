@@ -131,7 +131,7 @@ struct PictureStoreTests {
     #expect(store.state.withLock { $0.evictionPause } > 0, "others can go later")
   }
 
-  @Test func threadsThatNeedRoomReadTheFoldersOnce() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func threadsThatNeedRoomReadTheFoldersOnce() async throws {
     let folder = try TemporaryFolder("images")
     let rounds = Mutex(0)
     let store = try fullStore(in: folder) { id in

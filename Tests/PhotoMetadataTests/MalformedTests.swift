@@ -58,7 +58,7 @@ import Testing
     #expect(facts.durationSeconds.map { $0 > 0 && $0.isFinite } ?? true)
   }
 
-  @Test func everyTruncationIsAnswered() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func everyTruncationIsAnswered() throws {
     let scratch = try ScratchFile()
     for (name, content) in Self.samples {
       for length in 0...content.count {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func everyFlippedBitIsAnswered() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func everyFlippedBitIsAnswered() throws {
     let scratch = try ScratchFile()
     for (name, content) in Self.samples where content.count < 6000 {
       var changed = content
@@ -247,7 +247,9 @@ import Testing
     "tif", "tiff",
   ]
 
-  @Test(.enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
+  @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
+    .enabled(if: Fixtures.photos != nil, "PHOTOD_TEST_PHOTOS names no folder with photos"))
   func damageInRealFilesIsAnsweredInTimeAndTheSameTwice() throws {
     let photos = try #require(Fixtures.photos)
     let files = try #require(

@@ -133,7 +133,7 @@ import Testing
 
   /// Numbers of 2, 4 and 8 bytes in either order are set to sizes, powers of two and their neighbours, in files of any
   /// size. The same content is repeated at far positions, so that a number often points at something.
-  @Test func hugeNumbersInSparseFilesAreDamageOrAreFollowed() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func hugeNumbersInSparseFilesAreDamageOrAreFollowed() throws {
     let file = try SparseFile()
     var random = SeededGenerator(seed: 11)
     var worst = Duration.zero

@@ -9,7 +9,7 @@ import Testing
 /// The texts of the samples have one normal form, and their dates one offset. The documentation says what differs
 /// otherwise.
 struct EvaluationTests {
-  @Test func randomPredicatesSelectTheSameAssets() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func randomPredicatesSelectTheSameAssets() throws {
     var generator = SeededGenerator(seed: 11)
     let assets = (0..<300).map { RandomAssets.asset(id: $0, &generator) }
     var selected = (none: 0, some: 0, all: 0)

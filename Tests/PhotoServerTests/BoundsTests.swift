@@ -35,7 +35,7 @@ import Varlink
   private static let invalid = "org.varlink.service.InvalidParameter"
 
   /// Each string and each array of each request of both interface files.
-  @Test func aMemberBeyondItsBoundIsNamed() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aMemberBeyondItsBoundIsNamed() async throws {
     let fixture = try ServerFixture()
     try await fixture.serving { path, failures in
       let socket = try RawSocket(path: path)

@@ -214,7 +214,7 @@ import Varlink
   }
 
   /// The changes that photod keeps are bounded in number and size.
-  @Test func onlyTheLastChangesCanBeUndone() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func onlyTheLastChangesCanBeUndone() throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(1)
     var log = UndoLog()

@@ -50,7 +50,7 @@ import Varlink
     }
   }
 
-  @Test func longTextsTakeSeveralPages() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func longTextsTakeSeveralPages() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(40)
     try await fixture.serving { path, _ in

@@ -37,7 +37,7 @@ import Testing
   }
 
   /// A group of calls places the same photos again and again.
-  @Test func undoOfAGroupBeyondTheLimitIsRefusedWithAReason()
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func undoOfAGroupBeyondTheLimitIsRefusedWithAReason()
     async throws
   {
     let album = try await fixture.library.perform(
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// A call that is too large without any other.
-  @Test func largeCallThatOnlyEditsPhotosIsListed() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func largeCallThatOnlyEditsPhotosIsListed() async throws {
     let more = try fixture.insert(UndoLog.mostWork)
     let all = ids + more
     let edits = stride(from: 0, to: all.count, by: 1_000).map { start in
@@ -82,7 +82,7 @@ import Testing
     #expect(changes.map(\.assetCount) == [all.count + ids.count] && changes[0].problem != nil, "\(changes)")
   }
 
-  @Test func undoAtTheLimitIsShort() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func undoAtTheLimitIsShort() async throws {
     let album = try await fixture.library.perform(
       [.createAlbum(title: "Rome", assets: ids, parent: nil)], clientName: "a"
     ).created[0]
@@ -98,7 +98,7 @@ import Testing
   }
 
   /// An edit takes longer than a place, so fewer edits can be undone.
-  @Test func editsCountByTheirWork() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func editsCountByTheirWork() async throws {
     var edit = AssetEdit()
     func perform(_ title: String, keywords: [String] = [], group: String = "titles") async throws {
       (edit.title, edit.addedKeywords) = (title, keywords)
@@ -127,7 +127,7 @@ import Testing
   }
 
   /// The photos of a deleted album return with it.
-  @Test func deletedLargeAlbumReturns() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func deletedLargeAlbumReturns() async throws {
     let more = try fixture.insert(39_000)
     let all = ids + more
     let album = try await fixture.library.perform(

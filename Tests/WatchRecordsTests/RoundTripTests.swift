@@ -62,7 +62,7 @@ import WatchRecords
 }
 
 @Suite struct GarbageTests {
-  @Test(arguments: 0..<200) func garbageIsAnErrorOrRecordsAndNeverATrap(seed: UInt64) {
+  @Test(arguments: TestTier.seeds(200)) func garbageIsAnErrorOrRecordsAndNeverATrap(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }

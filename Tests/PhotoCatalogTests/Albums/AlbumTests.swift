@@ -131,7 +131,7 @@ import Testing
     #expect(try titles() == ["a", "art", "c"])
   }
 
-  @Test func tenThousandInsertionsAtOnePlaceKeepTheOrder() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func tenThousandInsertionsAtOnePlaceKeepTheOrder() throws {
     try catalog.addPhotos(10_000, from: 13)
     let album = try catalog.perform(.createAlbum(title: "Long", assets: [1, 2], parent: nil))[0]
     try catalog.write { writer in
@@ -142,7 +142,7 @@ import Testing
   }
 
   /// The ranks, the journal's operations and a plain array agree after any edits, also while some assets are deleted.
-  @Test(arguments: 0..<12)
+  @Test(arguments: TestTier.seeds(12))
   func albumEqualsAnArrayAndItsJournal(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let album = try catalog.perform(.createAlbum(title: "A", assets: [], parent: nil))[0]

@@ -29,7 +29,7 @@ import Testing
   }
 
   /// The ranks agree with a plain array, and the journal with the ranks. A few folders have ranks of an older photod.
-  @Test(arguments: 0..<6 as Range<UInt64>) func ranksEqualAnArray(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(6)) func ranksEqualAnArray(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let folder = try catalog.perform(.createFolder(title: "F", parent: nil))[0]
     var model: [CollectionID] = []

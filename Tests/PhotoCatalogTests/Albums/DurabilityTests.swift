@@ -14,7 +14,7 @@ import Testing
   init() throws { fixture = try UserDataFixture() }
 
   /// At each step of each call, the disk's state is opened as the next photod would open it after kill -9.
-  @Test(arguments: 0..<5)
+  @Test(arguments: TestTier.seeds(5))
   func killedAtAnyStepNothingAcknowledgedIsLost(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let copies = Mutex<[(step: UserDataJournal.Step, fixture: UserDataFixture)]>([])

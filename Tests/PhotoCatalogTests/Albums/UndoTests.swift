@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Also if the call is many requests, or several calls are undone together. A catalog that is rebuilt is the same.
-  @Test(arguments: 0..<4 as Range<UInt64>) func everythingIsAsBefore(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(4)) func everythingIsAsBefore(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var undoneCount = 0
     for _ in 0..<40 {

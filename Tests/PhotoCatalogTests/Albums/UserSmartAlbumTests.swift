@@ -9,7 +9,7 @@ import Testing
 /// Smart albums that a person makes: their lists, and the errors of invalid queries.
 @Suite struct UserSmartAlbumTests {
   /// The list of an album is that of a fetch with the album's query. Further options apply to the assets of the album.
-  @Test(arguments: 1...3 as ClosedRange<UInt64>) func listIsThatOfTheQuery(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(3)) func listIsThatOfTheQuery(seed: UInt64) throws {
     let library = try PredicateLibrary(seed: seed)
     let catalog = library.fixture.catalog
     var fetches = RandomFetches(library: library, seed: seed)

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// Lists and counts of an album with a limit stay exact while assets come, go and change.
-  @Test(arguments: 1...4 as ClosedRange<UInt64>) func windowIsExactAfterRandomChanges(seed: UInt64) throws {
+  @Test(arguments: TestTier.seeds(4)) func windowIsExactAfterRandomChanges(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     try insert(
       (1...1_010 as ClosedRange<Int64>).map { id in

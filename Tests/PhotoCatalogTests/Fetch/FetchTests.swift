@@ -1,5 +1,6 @@
 import GRDB
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
@@ -266,7 +267,7 @@ import Testing
     #expect(try fixture.catalog.read { try $0.plan(own).nextStatement } != nil)
   }
 
-  @Test func pagesAreTheList() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func pagesAreTheList() throws {
     let album = try fixture.addAlbum("Mine", [3, 1, 8, 2, 5, 4])
     let orders = FetchPlan.sortKeys.flatMap { key in
       [true, false].map { [SortDescriptor(key: key, ascending: $0)] }

@@ -27,7 +27,7 @@ import Testing
 
   // MARK: - Comparison with the evaluator
 
-  @Test func everyComparisonInSQLEqualsTheEvaluator() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func everyComparisonInSQLEqualsTheEvaluator() throws {
     for key in PredicateKey.allCases { try checkComparisons(key) }
   }
 
@@ -179,7 +179,7 @@ import Testing
 
   // MARK: - Bounds
 
-  @Test func aPredicateAtEveryLimitIsEvaluated() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aPredicateAtEveryLimitIsEvaluated() throws {
     let many = Array(repeating: "NOT creationDate > '2024-01-01'", count: Predicate.maximumComparisons)
     #expect(try ids(many.joined(separator: " OR ")).count == library.assets.count)
     #expect(try ids(many.joined(separator: " AND ")).count == library.assets.count)

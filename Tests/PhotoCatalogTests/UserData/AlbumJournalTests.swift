@@ -134,7 +134,7 @@ import Testing
   }
 
   /// The journal has at most twice its live data and 1 MiB, also if most of that goes with an album.
-  @Test func journalOfADeletedAlbumIsCompacted() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func journalOfADeletedAlbumIsCompacted() throws {
     let catalog = try fixture.open()
     let ids = try addRealPhotos(6_000, to: catalog)
     let album = try catalog.perform(.createAlbum(title: "Long", assets: [], parent: nil))[0]
@@ -171,7 +171,7 @@ import Testing
   }
 
   /// A call that places thousands of photos writes its batch in parts. If a part or the sync fails, nothing of it is left.
-  @Test func batchOfManyPhotosIsWholeOrCut() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func batchOfManyPhotosIsWholeOrCut() throws {
     let failing = Failing()
     let catalog = try fixture.open(hook: failing.hook)
     let ids = try addRealPhotos(8_000, to: catalog)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import PhotoModel
+import PhotoTestSupport
 import Testing
 
 @testable import PhotoCatalog
@@ -82,7 +83,7 @@ import Testing
   }
 
   /// Tries every bit. With the catalog intact, nothing is lost. Without the catalog, at most one line is lost.
-  @Test func aFlippedBitCostsAtMostItsLine() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aFlippedBitCostsAtMostItsLine() throws {
     let catalog = try make()
     let bytes = try fixture.bytes(fixture.journal)
     for index in bytes.indices {

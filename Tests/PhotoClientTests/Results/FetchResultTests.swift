@@ -143,7 +143,7 @@ import Varlink
     }
   }
 
-  @Test func loadedAssetsAreBounded() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func loadedAssetsAreBounded() async throws {
     let ids = Array(AssetID(1)...20_000)
     let list = ScriptedList(ids)
     try await ScriptedDaemon.with(list.answers) { daemon in

@@ -1,5 +1,6 @@
 import Glibc
 import PhotoModel
+import PhotoTestSupport
 import Testing
 import WatchRecords
 
@@ -100,7 +101,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   /// A damaged file does not mean that the disk fails. It is read once and does not cause retries of 5,000 other files.
-  @Test func aDamagedFileCausesNoRetryOfOtherFiles() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aDamagedFileCausesNoRetryOfOtherFiles() throws {
     let files = try MixedFiles()
     let fixture = try ReconcilerFixture(files: files)
     let names = (0..<5_000).map { "\($0).jpg" }

@@ -206,8 +206,8 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
-  @Test(arguments: 0..<40) func onePhotoHasOneIdentifier(seed: Int) throws {
-    var person = try Person(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+  @Test(arguments: TestTier.seeds(40)) func onePhotoHasOneIdentifier(seed: UInt64) throws {
+    var person = try Person(seed: seed &* 0x9E37_79B9_7F4A_7C15)
     var known: [Int: AssetID] = [:]
     for _ in 0..<25 {
       let isWatched = !person.shown.isEmpty && seed % 3 != 0 ? true : person.shown.isEmpty

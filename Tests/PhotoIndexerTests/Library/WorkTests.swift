@@ -1,4 +1,5 @@
 import GRDBSQLite
+import PhotoTestSupport
 import Synchronization
 import Testing
 import WatchRecords
@@ -31,7 +32,9 @@ private typealias Fixture = ReconcilerFixture
   /// The same for four times the files. It also finds a square that is a small part of the work for few files.
   private static let limitOfFourTimes = 5.0
 
-  @Test(arguments: Way.allCases) func workGrowsLinearlyWithTheFiles(way: Way) throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: Way.allCases) func workGrowsLinearlyWithTheFiles(
+    way: Way
+  ) throws {
     let (one, two) = (try work(of: way, Self.count), try work(of: way, 2 * Self.count))
     let four = try work(of: way, 4 * Self.count)
     #expect(Double(two) < Self.limit * Double(one), "\(way): \(one), \(two) and \(four)")

@@ -40,7 +40,7 @@ private typealias Written = DescriptionSamples
     }
   }
 
-  @Test func thousandsOfMutationsAreAnsweredTheSameTwice() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func thousandsOfMutationsAreAnsweredTheSameTwice() throws {
     let scratch = try ScratchFile()
     var random = SeededGenerator(seed: 31)
     let samples = [

@@ -44,7 +44,7 @@ import Varlink
 
   /// The reads of assets depend on the pictures that are shared, and not on the photos of the folder. Without sharing,
   /// there are none.
-  @Test(arguments: [10, 5_000], [false, true])
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: [10, 5_000], [false, true])
   func renamingAFolderTouchesNoPicture(photoCount: Int, isSharing: Bool) async throws {
     let fixture = try ImageFixture(isSharing: isSharing)
     let (directory, ids) = try fixture.addFolder("old", photos: photoCount)

@@ -42,7 +42,7 @@ import Varlink
     collections.filter { $0.problem?.contains("Give the album a simpler query") ?? false }.map(\.title)
   }
 
-  @Test func fetchedCollectionsHaveAllOtherCounts() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func fetchedCollectionsHaveAllOtherCounts() async throws {
     try await fixture.serving { path, failures in
       let client = try await VarlinkClient.connect(path: path)
       func fetch(containing asset: AssetID? = nil) async throws -> [AssetCollection] {

@@ -75,7 +75,8 @@ import Testing
   ]
 
   /// Clients that do not read hold their arrays. The newest calls beyond the bound end.
-  @Test(arguments: methods) func anArrayBeyondTheBoundOfAllListsEndsItsCall(method: Method) async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: methods)
+  func anArrayBeyondTheBoundOfAllListsEndsItsCall(method: Method) async throws {
     let fixture = try ServerFixture()
     if method.name == "ListUnreadable" { try addUnreadable(fixture) } else { try addFolders(fixture) }
     let held = fixture.live.lists.held

@@ -47,7 +47,8 @@ import Testing
   }
 
   /// The calls of one process are read in the order in which they came, so all of them begin before one is read on.
-  @Test(arguments: [10, 41_000]) func aProcessHasFewSnapshotsHoweverManyListsItFetches(photos: Int) async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: [10, 41_000])
+  func aProcessHasFewSnapshotsHoweverManyListsItFetches(photos: Int) async throws {
     let fixture = try ServerFixture()
     try fixture.insert(photos)
     let threads = ReadThreads(count: 2)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoModel
+import TestTools
 import Testing
 
 @testable import photoctl
@@ -61,30 +62,35 @@ struct ArgumentTests {
     #expect(status.connection.library.socketPath == "/s")
   }
 
-  @Test(arguments: [
-    ["query", "--limit", "0"], ["query", "--type", "song"], ["query", "--sort", "a:b"], ["sync", "--timeout", "-1"],
-    ["sync", "--timeout", "nan"], ["rescan", "--dry-run", "--confirm"],
-    ["favorite"], ["show"], ["why"], ["query", "--format", "xml"], ["frobnicate"], ["query", "--limit", "-1"],
-    ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "tomorrow"],
-    ["query", "--favorite", "--no-favorite"],
-    ["query", "--offline", "--no-offline"], ["query", "\"open"], ["backup", "--format", "csv"],
-    ["query", "--text", ""], ["query", "--text", "sun \"sea"], ["watch", "--text", "- *"], ["query", "--camera", " "],
-    ["query", "--where", ""], ["watch", "--where", " "], ["query", "--fields", "nope"],
-    ["query", "--fields", "id,,path"],
-    ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"], ["favorite", "-0", "1"],
-    ["albums", "--watch", "--containing", "1"], ["albums", "--watch", "--format", "csv"],
-    ["albums", "--watch", "--fields", "id"], ["status", "--color", "red"], ["status", "--timeout", "3"],
-    ["status", "--wait", "--timeout", "-1"], ["query", "--json", "--format", "csv"],
-    ["watch", "--json", "--format", "text"], ["watch", "--paths", "--format", "text"],
-    ["watch", "--paths", "--favorite"],
-    ["watch", "--paths", "--exec", "true"], ["albums", "smart"], ["albums", "smart", "S", "--album", "Rome"],
-    ["albums", "smart", "S", "--hidden"], ["albums", "smart", "S", "--taken", "today"],
-    ["albums", "smart", "S", "--taken", "2024..7d"], ["albums", "smart", "S", "sea", "--edit", "--in", "Trips"],
-    ["albums", "smart", "S", "--where", "id > 1", "--limit", "0"], ["query", "--keyword", " "],
-    ["edit", "1", "--keyword", "-"], ["edit", "1", "--keyword", " "], ["edit", "1", "--keyword=-a", "--keyword", "a"],
-    ["edit", "1", "--clear", "title", "--title", "x"], ["edit", "1", "--clear", "creationDate", "--shift", "1h"],
-    ["edit", "1", "--shift", "5"],
-  ])
+  @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
+    arguments: [
+      ["query", "--limit", "0"], ["query", "--type", "song"], ["query", "--sort", "a:b"], ["sync", "--timeout", "-1"],
+      ["sync", "--timeout", "nan"], ["rescan", "--dry-run", "--confirm"],
+      ["favorite"], ["show"], ["why"], ["query", "--format", "xml"], ["frobnicate"], ["query", "--limit", "-1"],
+      ["query", "--rating", "6"], ["query", "--rating", "-1"], ["query", "--taken", "tomorrow"],
+      ["query", "--favorite", "--no-favorite"],
+      ["query", "--offline", "--no-offline"], ["query", "\"open"], ["backup", "--format", "csv"],
+      ["query", "--text", ""], ["query", "--text", "sun \"sea"], ["watch", "--text", "- *"],
+      ["query", "--camera", " "],
+      ["query", "--where", ""], ["watch", "--where", " "], ["query", "--fields", "nope"],
+      ["query", "--fields", "id,,path"],
+      ["query", "--fields", "id", "--format", "paths0"], ["albums", "--fields", "camera.model"],
+      ["favorite", "-0", "1"],
+      ["albums", "--watch", "--containing", "1"], ["albums", "--watch", "--format", "csv"],
+      ["albums", "--watch", "--fields", "id"], ["status", "--color", "red"], ["status", "--timeout", "3"],
+      ["status", "--wait", "--timeout", "-1"], ["query", "--json", "--format", "csv"],
+      ["watch", "--json", "--format", "text"], ["watch", "--paths", "--format", "text"],
+      ["watch", "--paths", "--favorite"],
+      ["watch", "--paths", "--exec", "true"], ["albums", "smart"], ["albums", "smart", "S", "--album", "Rome"],
+      ["albums", "smart", "S", "--hidden"], ["albums", "smart", "S", "--taken", "today"],
+      ["albums", "smart", "S", "--taken", "2024..7d"], ["albums", "smart", "S", "sea", "--edit", "--in", "Trips"],
+      ["albums", "smart", "S", "--where", "id > 1", "--limit", "0"], ["query", "--keyword", " "],
+      ["edit", "1", "--keyword", "-"], ["edit", "1", "--keyword", " "],
+      ["edit", "1", "--keyword=-a", "--keyword", "a"],
+      ["edit", "1", "--clear", "title", "--title", "x"], ["edit", "1", "--clear", "creationDate", "--shift", "1h"],
+      ["edit", "1", "--shift", "5"],
+    ])
   func aWrongCommandLineEndsWith64(arguments: [String]) {
     do {
       let command = try parsed(arguments)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoContract
+import TestTools
 import Testing
 
 @testable import photoctl
@@ -43,7 +44,9 @@ import Testing
       EmptyArgument.failure(in: ["query", "--count", ""], of: "query")?.problem.hasPrefix("an argument is ''") == true)
   }
 
-  @Test func anAlbumWithoutItsNameIsRefusedAndTheSameWordIsSearched() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func anAlbumWithoutItsNameIsRefusedAndTheSameWordIsSearched()
+    throws
+  {
     let missing = "the path of a folder is missing after the colon, as in folder:/home/anna/Pictures."
     for words in [["query"], ["watch"], ["stats"], ["hide"], ["albums", "create", "x"]] {
       #expect(message(words + ["--album", "folder:"]) == "--album is 'folder:'; \(missing)", "\(words)")
@@ -71,7 +74,7 @@ import Testing
     #expect(UsageError.exportedFile(in: ["query", "export", "x"]) == nil)
   }
 
-  @Test func aTooLongTextIsNamedWithItsLimit() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aTooLongTextIsNamedWithItsLimit() throws {
     func problem(_ words: String...) -> String { message(words) }
     let long = String(repeating: "ä", count: 501)
     for words in [["edit", "1", "--title", long], ["edit", "1", "--keyword", "-" + long]] {

@@ -1,6 +1,7 @@
 import Foundation
 import PhotoContract
 import PhotoModel
+import TestTools
 import Testing
 
 @testable import photoctl
@@ -60,7 +61,9 @@ struct CompletionTests {
     return answer.split(separator: "\n").dropFirst().map(String.init)
   }
 
-  @Test func titlesOfTheUsersAlbumsFollowTheCommandsOfAlbums() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func titlesOfTheUsersAlbumsFollowTheCommandsOfAlbums()
+    async throws
+  {
     #expect(texts(try await candidates("albums", "add")) == ["It's \"fun\""])
     #expect(texts(try await candidates("albums", "remove")) == ["It's \"fun\""])
     #expect(texts(try await candidates("albums", "delete", "Trips")) == ["Best", "It's \"fun\"", "Trips"])
@@ -164,7 +167,7 @@ struct CompletionTests {
     #expect(texts(try await candidates("albums", "--fields")).contains("keyAssetID"))
   }
 
-  @Test func bashGetsTheTextToInsert() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func bashGetsTheTextToInsert() async throws {
     #expect(try await bash("photoctl stat") == ["status", "stats"])
     #expect(try await bash("A=1 ./photoctl query --album It") == ["It\\'s\\ \\\"fun\\\""])
     #expect(try await bash("photoctl query --album it") == ["It\\'s\\ \\\"fun\\\""])
