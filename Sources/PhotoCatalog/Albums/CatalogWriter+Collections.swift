@@ -149,6 +149,19 @@ extension CatalogWriter {
     try deleteEmpty(collection)
   }
 
+  /// Deletes a collection that was deleted according to the journal.
+  ///
+  /// The journal has a line for each collection in a deleted folder, before the line of the folder. If the folder still has
+  /// others, the line is damaged that moved them out of it or deleted them. They move to the top level.
+  func applyDeletion(of id: CollectionID) throws {
+    guard let collection = try userCollection(id) else { return }
+    for var child in try userCollections(in: id) {
+      child.parentID = nil
+      try write(child)
+    }
+    try deleteEmpty(collection)
+  }
+
   /// Deletes a collection in which there is no other one.
   private func deleteEmpty(_ collection: UserCollection) throws {
     let id = collection.id

@@ -207,8 +207,7 @@ struct CatalogOpening {
     // A later rename of a folder changes the path only in the newest entry. An entry that lost its user data is not there.
     case .asset(let entry): try writer.apply(contents.entries[entry.id] ?? entry)
     case .collection(let collection): try writer.apply([collection])
-    case .deleted(let id):
-      if try writer.userCollection(id) != nil { try writer.delete(collection: id) }
+    case .deleted(let id): try writer.applyDeletion(of: id)
     case .placed(let album, let before, let assets):
       try writer.applyPlacement(of: assets, inAlbum: album, before: before)
     case .removed(let album, let assets): try writer.applyRemoval(of: assets, fromAlbum: album)
@@ -225,8 +224,7 @@ struct CatalogOpening {
         try writer.apply(held)
       }
       for held in try writer.userCollections() where contents.collections[held.id] == nil {
-        // The deletion of a folder has deleted what was in it.
-        if try writer.userCollection(held.id) != nil { try writer.delete(collection: held.id) }
+        try writer.applyDeletion(of: held.id)
       }
     }
     for entry in contents.entries.values.sorted(by: { $0.id < $1.id }) { try writer.apply(entry) }

@@ -82,6 +82,33 @@ import Testing
     try rebuilt.close()
   }
 
+  /// The line is lost that moved an album out of a folder, which was deleted later.
+  @Test(arguments: [true, false]) func aLostLineLosesNoAlbumThatLeftADeletedFolder(hasOldCatalog: Bool) throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(2)
+    let created = try catalog.perform(
+      .createFolder(title: "Trips", parent: nil), .createAlbum(title: "Rome", assets: [1, 2], parent: -1),
+      .createAlbum(title: "Oslo", assets: [1], parent: -1))
+    try catalog.close()
+    let yesterday = try fixture.bytes(fixture.path)
+    let today = try fixture.open()
+    let length = try fixture.bytes(fixture.journal).count
+    var edit = CollectionEdit()
+    edit.place = CollectionPlacement(parent: .top, position: .end)
+    try today.perform(.editCollection(created[1], edit))
+    try today.perform(.deleteCollection(created[0]))
+    try today.close()
+    try fixture.remove("", "-wal", "-shm")
+    if hasOldCatalog { try fixture.write(yesterday, to: fixture.path) }
+    var bytes = try fixture.bytes(fixture.journal)
+    bytes[length] ^= 1
+    try fixture.write(bytes, to: fixture.journal)
+    let reopened = try fixture.open()
+    #expect(try reopened.read { try $0.userCollections(in: nil).map(\.title) } == ["Rome"])
+    if hasOldCatalog { #expect(try reopened.write { try $0.members(ofAlbum: created[1]) } == [1, 2]) }
+    try reopened.close()
+  }
+
   /// Tries every bit. With the catalog intact, nothing is lost. Without the catalog, at most one line is lost.
   @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aFlippedBitCostsAtMostItsLine() throws {
     let catalog = try make()
