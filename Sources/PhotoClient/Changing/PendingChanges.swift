@@ -226,8 +226,10 @@ extension PhotoLibrary {
   /// }
   /// ```
   ///
-  /// If the connection is lost before the reply, or the task is cancelled when the call has been sent, the changes may
-  /// have been made: see ``performChanges(_:ifUnchangedSince:undoGroup:)``.
+  /// While photod is away, for example because it restarts, the call waits for it. It is sent once. If the connection is
+  /// lost before the reply (``PhotoLibraryError/connectionClosed``), or the task is cancelled when the call has been sent,
+  /// the changes may have been made. Then ``fetchPersistentChanges(since:)``, with a token from before the call, has a
+  /// change whose origin is `client:` and the ``clientName`` if they were made.
   ///
   /// - Parameters:
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
@@ -246,7 +248,9 @@ extension PhotoLibrary {
     try body(&changes)
     try changes.checkPlaceholders()
     let requests = changes.requests
-    let result = try await performChanges(requests, ifUnchangedSince: token, undoGroup: undoGroup)
+    let result = try await perform(
+      PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup),
+      waiting: true)
     let expected = requests.count {
       $0.createAlbum != nil || $0.createFolder != nil || $0.createSmartAlbum != nil
     }

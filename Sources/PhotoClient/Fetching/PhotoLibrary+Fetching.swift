@@ -146,7 +146,7 @@ extension PhotoLibrary {
   ///
   /// - Returns: the access that the program has now.
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
-    try await requestAuthorization(level)
+    try await patiently { try await self.requestAuthorization(level) }
   }
 
   // MARK: - History
@@ -158,32 +158,46 @@ extension PhotoLibrary {
   ///
   /// - Parameter token: a token of a result, a change or the library. An old one throws
   ///   ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``: fetch anew, and continue from the token of that.
+  ///   While photod is away, the sequence waits for it, and continues behind the last commit that it gave.
   public func fetchPersistentChanges(since token: String) -> PersistentChanges {
-    PersistentChanges(pages: persistentChanges(since: token))
+    PersistentChanges(library: self, token: token)
   }
 }
 
 /// The commits of the library, one after another.
 public struct PersistentChanges: AsyncSequence, Sendable {
-  let pages: LibraryReplies<HistoryPage>
+  let library: PhotoLibrary
+  let token: String
 
   /// Begins a call when its first commit is asked for.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(library: library, token: token) }
 
   /// The iterator. It loads the commits page by page.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    var pages: LibraryReplies<HistoryPage>.AsyncIterator
+    private let library: PhotoLibrary
+    private var pages: LibraryReplies<HistoryPage>.AsyncIterator
     private var loaded: ArraySlice<PersistentChange> = []
+    /// The place behind the pages that came.
+    private var token: String
 
-    init(pages: LibraryReplies<HistoryPage>.AsyncIterator) { self.pages = pages }
+    fileprivate init(library: PhotoLibrary, token: String) {
+      (self.library, self.token) = (library, token)
+      pages = library.persistentChanges(since: token).makeAsyncIterator()
+    }
 
     /// The next commit; `nil` after the last one.
     ///
     /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
     public mutating func next() async throws -> PersistentChange? {
       while loaded.isEmpty {
-        guard let page = try await pages.next() else { return nil }
-        loaded = page.changes[...]
+        let page = try await library.patiently {
+          do { return try await pages.next() } catch let error as PhotoLibraryError where Reconnection.isOutage(error) {
+            pages = library.persistentChanges(since: token).makeAsyncIterator()
+            throw error
+          }
+        }
+        guard let page else { return nil }
+        (loaded, token) = (page.changes[...], page.token)
       }
       return loaded.removeFirst()
     }

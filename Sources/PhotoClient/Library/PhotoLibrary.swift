@@ -19,8 +19,9 @@ import Varlink
 /// such as ``synchronize(timeout:)``, have their own connection, so no other call waits for them. Each iteration of a
 /// stream also has its own connection, and closes it when the loop is left.
 ///
-/// While photod is away, fetches and results wait for it: for 30 s, because it may be restarting. A library that photod
-/// has never answered waits for 2 s, because photod is probably not installed or not started.
+/// While photod is away, fetches, results, changes and the reading of files wait for it: for 30 s, because it may be
+/// restarting. A library that photod has never answered waits for 2 s, because photod is probably not installed or not
+/// started. The calls of the contract, such as ``fetchPage(_:offset:count:)``, don't wait.
 ///
 /// Every call throws ``PhotoLibraryError`` or `CancellationError`, and nothing else.
 public final class PhotoLibrary: Sendable {
@@ -28,7 +29,7 @@ public final class PhotoLibrary: Sendable {
   public let socketPath: String
   /// The name by which observers see who made a change. Its origin is `client:<name>`.
   public let clientName: String?
-  /// How long a call for a fetch result is repeated while photod is away, for example while it is restarted.
+  /// How long a call that waits for photod is repeated while photod is away, for example while it is restarted.
   let patience: Duration
   /// Whether photod has replied to a call since this library was made.
   let hasBeenReached = Atomic(false)
@@ -270,10 +271,13 @@ public final class PhotoLibrary: Sendable {
   public func performChanges(
     _ requests: [ChangeRequest], ifUnchangedSince token: String? = nil, undoGroup: String? = nil
   ) async throws -> ChangeResult {
-    try await callAlone(
-      "PerformChanges",
+    try await perform(
       PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup),
-      returning: ChangeResult.self)
+      waiting: false)
+  }
+
+  func perform(_ request: PerformChangesRequest, waiting: Bool) async throws -> ChangeResult {
+    try await callAlone("PerformChanges", request, returning: ChangeResult.self, waiting: waiting)
   }
 
   /// The last changes since the daemon started, newest first. A change without a problem can be undone.
@@ -352,11 +356,15 @@ public final class PhotoLibrary: Sendable {
   /// Makes a call on its own connection: one that must not be carried out twice, or one that takes so long that the calls
   /// behind it on a shared connection would wait. If the connection is closed before the reply, the daemon may have
   /// carried out the call.
+  ///
+  /// - Parameter waiting: whether it waits for photod as ``patiently(_:)`` does, until there is a connection. The call
+  ///   itself is sent once.
   func callAlone<P: Encodable & Sendable, R: Decodable>(
-    _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
+    _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type,
+    waiting: Bool = false
   ) async throws -> R {
     try await translatingErrors(at: socketPath) {
-      let client = try await VarlinkClient.connect(path: socketPath)
+      let client = waiting ? try await patiently(connect) : try await connect()
       // A cancelled task only stops waiting for the reply. photod would carry out a call that was sent.
       try Task.checkCancellation()
       let result = try await client.call("\(interface).\(method)", parameters, returning: type)
@@ -364,6 +372,10 @@ public final class PhotoLibrary: Sendable {
       await client.close()
       return result
     }
+  }
+
+  private func connect() async throws -> VarlinkClient {
+    try await translatingErrors(at: socketPath) { try await VarlinkClient.connect(path: socketPath) }
   }
 
   /// Makes a call that may be carried out twice.
@@ -382,7 +394,9 @@ public final class PhotoLibrary: Sendable {
         if isNew { throw VarlinkClientError.connectionClosed }
       }
       let (another, _) = try await connection.client()
-      return try await another.call("\(interface).\(method)", parameters, returning: type)
+      let result = try await another.call("\(interface).\(method)", parameters, returning: type)
+      hasBeenReached.store(true, ordering: .relaxed)
+      return result
     }
   }
 

@@ -54,17 +54,17 @@ extension PhotoLibrary {
   /// How long a call is repeated if photod has never been there. It may be about to start.
   private static let firstPatience = Duration.seconds(2)
 
-  /// Repeats a call that only reads while photod is away, for as long as ``patience``. If photod has not replied to any
-  /// call before, and does not run, it is repeated only for ``firstPatience``.
+  /// Repeats a call while photod is away, for as long as ``patience``. If photod has not replied to any call before, and
+  /// does not run, it is repeated only for ``firstPatience``.
+  ///
+  /// - Parameter call: may be carried out twice. Photod may have done so before it went away.
   func patiently<Value>(_ call: () async throws -> Value) async throws -> Value {
     var reconnection = Reconnection()
     let start = ContinuousClock.now
     while true {
       reconnection.begin()
       do {
-        let value = try await call()
-        hasBeenReached.store(true, ordering: .relaxed)
-        return value
+        return try await call()
       } catch let error as PhotoLibraryError where Reconnection.isOutage(error) {
         let isFirst = error.isWithoutDaemon && !hasBeenReached.load(ordering: .relaxed)
         guard .now - start < (isFirst ? min(patience, Self.firstPatience) : patience) else { throw error }

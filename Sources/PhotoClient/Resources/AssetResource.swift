@@ -59,24 +59,36 @@ public struct ResourceData: AsyncSequence, Sendable {
   /// A part of the bytes.
   public typealias Element = ResourceChunk
 
-  let pages: LibraryReplies<ResourcePage>
+  let library: PhotoLibrary
+  let resource: AssetResource
 
   /// Each iteration reads the file again.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: pages.makeAsyncIterator()) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(library: library, resource: resource) }
 
   /// Reads one chunk after another.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    var base: LibraryReplies<ResourcePage>.AsyncIterator
+    private let library: PhotoLibrary
+    private let resource: AssetResource
+    private var pages: LibraryReplies<ResourcePage>.AsyncIterator
     private var bytesRead: Int64 = 0
 
-    init(base: LibraryReplies<ResourcePage>.AsyncIterator) { self.base = base }
+    fileprivate init(library: PhotoLibrary, resource: AssetResource) {
+      (self.library, self.resource) = (library, resource)
+      pages = library.pages(of: resource, from: 0).makeAsyncIterator()
+    }
 
     /// The next chunk; nil after the last one.
     ///
     /// - Throws: ``PhotoLibraryError/resourceChanged(message:)`` if the file has changed since the asset was fetched, or
     ///   changes meanwhile. Discard what was read then. Any other ``PhotoLibraryError``, or `CancellationError`.
     public mutating func next() async throws -> ResourceChunk? {
-      guard let page = try await base.next() else {
+      let page = try await library.patiently {
+        do { return try await pages.next() } catch let error as PhotoLibraryError where Reconnection.isOutage(error) {
+          pages = library.pages(of: resource, from: bytesRead).makeAsyncIterator()
+          throw error
+        }
+      }
+      guard let page else {
         try Task.checkCancellation()
         return nil
       }
@@ -86,5 +98,15 @@ public struct ResourceData: AsyncSequence, Sendable {
       bytesRead += Int64(page.bytes.count)
       return ResourceChunk(bytes: page.bytes, bytesRead: bytesRead, total: page.total)
     }
+  }
+}
+
+extension PhotoLibrary {
+  /// The bytes of a file from an offset to its end. It may be the end itself.
+  fileprivate func pages(of resource: AssetResource, from offset: Int64) -> LibraryReplies<ResourcePage> {
+    let request = ReadResourceRequest(
+      assetID: resource.assetID, resource: resource.index, offset: offset == 0 ? nil : offset, count: nil,
+      ifRevision: resource.revision)
+    return stream("ReadResource", in: ImageManager.interface, request, of: ResourceReply.self) { $0.page }
   }
 }

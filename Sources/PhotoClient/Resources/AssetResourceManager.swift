@@ -24,12 +24,10 @@ public final class AssetResourceManager: Sendable {
   /// The bytes of a resource in chunks of some hundred kilobytes, as photod sends them.
   ///
   /// They are the content that the asset had when it was fetched. If the file has another content by now, or gets it
-  /// meanwhile, the sequence throws ``PhotoLibraryError/resourceChanged(message:)``: fetch the asset again.
+  /// meanwhile, the sequence throws ``PhotoLibraryError/resourceChanged(message:)``: fetch the asset again. While photod is
+  /// away, the sequence waits for it, and continues behind the bytes that came.
   public func requestData(for resource: AssetResource) -> ResourceData {
-    let request = ReadResourceRequest(
-      assetID: resource.assetID, resource: resource.index, offset: nil, count: nil, ifRevision: resource.revision)
-    return ResourceData(
-      pages: library.stream("ReadResource", in: ImageManager.interface, request, of: ResourceReply.self) { $0.page })
+    ResourceData(library: library, resource: resource)
   }
 
   /// All bytes of a resource.
