@@ -26,9 +26,22 @@ package final class ShareFileWorker: WorkerDialogue {
     var callers: [Caller?] = []
     /// The share did not answer a call in time, and has not answered since.
     var isSilent = false
+    /// When the process answered last.
+    var lastAnswer: DispatchTime?
   }
 
-  /// The time that one caller waits. Until the share answers again, no other caller waits at all.
+  /// The clock by which callers wait. Tests have one of their own.
+  struct Clock: Sendable {
+    var now: @Sendable () -> DispatchTime = { .now() }
+    /// Waits for a semaphore until a time.
+    var wait: @Sendable (DispatchSemaphore, DispatchTime) -> DispatchTimeoutResult = { $0.wait(timeout: $1) }
+  }
+
+  /// The longest time without an answer of the process. After it, the share counts as silent, and no other caller waits
+  /// until the share answers again.
+  ///
+  /// The calls of a slow share wait for each other, because the process makes one at a time. So the time begins anew with
+  /// each answer. A call waits for as many answers as there are threads that ask the share.
   package static let patience = Duration.seconds(2)
   /// A process that does not answer for this long is replaced. The next process tests whether the share is back.
   static let longestSilence = Duration.seconds(10)
@@ -39,12 +52,21 @@ package final class ShareFileWorker: WorkerDialogue {
   private let assembler = Mutex(FrameAssembler())
   private let worker = Worker()
   private let slots: ProcessSlots
+  private let clock: Clock
+  private let onCall: (@Sendable () -> Void)?
 
-  /// - Parameter slots: for its process, among those of other workers at this root.
-  init(root: [UInt8], slots: ProcessSlots, logger: Logger) {
+  /// - Parameters:
+  ///   - slots: for its process, among those of other workers at this root.
+  ///   - onCall: is called after each call was added. Tests answer it there, without a process.
+  init(
+    root: [UInt8], slots: ProcessSlots = .shared, logger: Logger, clock: Clock = Clock(),
+    onCall: (@Sendable () -> Void)? = nil
+  ) {
     self.root = root
     self.slots = slots
     self.logger = logger
+    self.clock = clock
+    self.onCall = onCall
   }
 
   func start(executable: String) throws {
@@ -68,11 +90,14 @@ package final class ShareFileWorker: WorkerDialogue {
 
   func stop() async { await worker.stop() }
 
-  /// Makes a call, and waits for at most `patience`.
+  /// Makes a call, and waits for its answer while the process gives any answers (``patience``).
+  ///
+  /// - Parameter end: when the caller stops waiting in any case. The share does not count as silent then.
   /// - Returns: nil if the share did not answer.
-  package func ask(_ call: FileCall) -> FileAnswer? {
+  package func ask(_ call: FileCall, until end: DispatchTime = .distantFuture) -> FileAnswer? {
     guard call.path.count <= FileCall.maximumPathBytes else { return FileAnswer(errorNumber: ENAMETOOLONG) }
     let caller = Caller()
+    let asked = clock.now()
     let isAsked = state.withLock { state in
       guard !state.isSilent else { return false }
       state.outgoing += WatchStream.frame(call)
@@ -81,17 +106,31 @@ package final class ShareFileWorker: WorkerDialogue {
     }
     guard isAsked else { return nil }
     worker.wake()
-    let (seconds, attoseconds) = Self.patience.components
-    let limit = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
-    if caller.answered.wait(timeout: limit) == .timedOut {
-      state.withLock { state in
-        guard let position = state.callers.firstIndex(where: { $0 === caller }) else { return }
-        state.callers[position] = nil
-        state.isSilent = true
-      }
-    }
+    onCall?()
+    var limit: DispatchTime? = min(asked + Self.patienceInterval, end)
+    while let next = limit, clock.wait(caller.answered, next) == .timedOut { limit = waitAgain(caller, asked, end) }
     return caller.answer.withLock { $0 }
   }
+
+  private static let patienceInterval = DispatchTimeInterval.seconds(Int(patience.components.seconds))
+
+  /// Decides whether a caller without an answer waits on.
+  /// - Returns: how long; nil if the caller leaves.
+  private func waitAgain(_ caller: Caller, _ asked: DispatchTime, _ end: DispatchTime) -> DispatchTime? {
+    let now = clock.now()
+    return state.withLock { state in
+      // It may have been answered since its time was over.
+      guard let position = state.callers.firstIndex(where: { $0 === caller }) else { return nil }
+      let limit = max(asked, state.lastAnswer ?? asked) + Self.patienceInterval
+      if now < min(limit, end) { return min(limit, end) }
+      state.callers[position] = nil
+      if now >= limit { state.isSilent = true }
+      return nil
+    }
+  }
+
+  /// Whether it is later than this, by the clock by which callers wait.
+  package func hasPassed(_ limit: DispatchTime) -> Bool { clock.now() >= limit }
 
   /// Whether the share answers. A call finds out.
   package var answers: Bool { ask(.look(path: root)) != nil }
@@ -136,9 +175,11 @@ package final class ShareFileWorker: WorkerDialogue {
   }
 
   private func take(_ answer: FileAnswer) -> Bool {
-    state.withLock { state in
+    let now = clock.now()
+    return state.withLock { state in
       guard !state.callers.isEmpty else { return false }
       state.isSilent = false
+      state.lastAnswer = now
       if let caller = state.callers.removeFirst() {
         caller.answer.withLock { $0 = answer }
         caller.answered.signal()
