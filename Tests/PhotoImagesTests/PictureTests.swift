@@ -222,7 +222,7 @@ struct PictureTests {
   }
 
   /// A client that gets the error of a changed file would wait for the next one, which never comes.
-  @Test(arguments: [ImageFileError.offline, .errno(ETIMEDOUT)])
+  @Test(arguments: [ImageFileError.offline, .readFailed(ETIMEDOUT)])
   func failureToCompareAFileIsNoChange(error: ImageFileError) async throws {
     let fixture = try EngineFixture()
     fixture.assets.add(1...1)
@@ -240,6 +240,25 @@ struct PictureTests {
     fixture.maker.state.withLock { $0.onMade = nil }
     fixture.assets.setFileState(1, .unchanged)
     #expect(try await fixture.picture(1, in: session, as: 2).longerSide == 256, "the failure is not remembered")
+  }
+
+  @Test(arguments: [EIO, ESTALE, ETIMEDOUT])
+  func aFileThatCannotBeReadIsUnavailableUntilItCan(number: Int32) async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.assets.moveToShare(1...1)
+    let session = try fixture.session()
+    fixture.assets.failOpening(1, .readFailed(number))
+    for (id, delivery) in [ImageOptions.Delivery.opportunistic, .fast, .highQuality].enumerated() {
+      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: Int64(id))
+      guard case .failure(.unavailable, let message) = result.outcome else {
+        Issue.record("\(result)")
+        continue
+      }
+      #expect(message.contains(String(cString: strerror(number))), "\(message)")
+    }
+    fixture.assets.failOpening(1, nil)
+    #expect(try await fixture.picture(1, in: session, as: 10).longerSide == 256, "the failure is not remembered")
   }
 
   @Test(arguments: [false, true])

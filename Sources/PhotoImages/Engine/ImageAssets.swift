@@ -47,6 +47,9 @@ package enum ImageFileError: Error, Hashable, Sendable {
   case tooSlow
   /// The file is on a share, and the copy can't be written, by this errno.
   case notCopied(Int32)
+  /// The disk or the share failed, by this errno. It says nothing of the file, so a later attempt may succeed.
+  case readFailed(Int32)
+  /// The file can't be opened, by this errno, and a later attempt fails as well. Its permissions forbid it.
   case errno(Int32)
 
   /// The error of a call of the system on a path or on an open file.
@@ -54,8 +57,9 @@ package enum ImageFileError: Error, Hashable, Sendable {
     switch errorNumber {
     case ENOENT, ENOTDIR, ELOOP: self = .gone
     // The drive was removed, or the share has ended.
-    case ENODEV, ENXIO, EIO, ESTALE, EHOSTDOWN, ENOTCONN: self = .offline
-    default: self = .errno(errorNumber)
+    case ENODEV, ENXIO, ESTALE, EHOSTDOWN, ENOTCONN: self = .offline
+    case EACCES, EPERM, ENAMETOOLONG, EOVERFLOW: self = .errno(errorNumber)
+    default: self = .readFailed(errorNumber)
     }
   }
 }

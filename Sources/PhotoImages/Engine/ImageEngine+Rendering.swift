@@ -195,9 +195,9 @@ extension ImageEngine {
     case .tooSlow:
       unavailable(plan, "the share of the photo is too slow: its file could not be copied in time. Try again.")
     case .tooLarge(_): .failure(.tooLarge, "the file of the photo is too large")
-    case .errno(let number), .notCopied(let number):
+    case .readFailed(let number), .errno(let number), .notCopied(let number):
       unavailable(
-        plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk, and try again.")
+        plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk or share, and try again.")
     }
   }
 

@@ -114,6 +114,8 @@ extension ImageFileError {
     case .changed:
       "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again."
     case .tooLarge(_), .tooSlow, .notCopied(_): "\(path) can't be copied from its share."
+    case .readFailed(let code):
+      "\(path) can't be read: \(String(cString: strerror(code))). Check its disk or share, and try again."
     case .errno(let code):
       "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
     }

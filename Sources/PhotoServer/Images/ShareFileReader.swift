@@ -3,9 +3,9 @@ import PhotoImages
 import PhotoWatch
 import WatchRecords
 
-/// Reads a file of a share through the process that may wait for the share, so that photod never waits for it longer than
-/// ``ShareFileWorker/patience``. All pieces are of one state of the file, or reading fails with `changed`: the process
-/// compares the file before and after it reads a piece.
+/// Reads a file of a share through the process that may wait for the share. So photod waits for a silent share for at
+/// most ``ShareFileWorker/patience``. All pieces are of one state of the file, or reading fails with
+/// `changed`: the process compares the file before and after it reads a piece.
 struct ShareFileReader: Sendable {
   private let path: [UInt8]
   private let share: ShareFileWorker
@@ -19,7 +19,8 @@ struct ShareFileReader: Sendable {
   /// - Throws: an error if the file is not the one that the catalog knows.
   init(_ file: ImageFile, _ share: ShareFileWorker) throws(ImageFileError) {
     (path, self.share) = (file.path, share)
-    opened = try Self.ask(.look(path: file.path), share).stat
+    guard let answer = share.ask(.look(path: file.path)) else { throw .offline }
+    opened = try Self.stat(of: answer)
     guard file.matches(opened) else { throw .changed }
   }
 
@@ -29,28 +30,40 @@ struct ShareFileReader: Sendable {
     bytes.reserveCapacity(Int(max(0, end - start)))
     while start + Int64(bytes.count) < end {
       let offset = start + Int64(bytes.count)
-      let count = UInt32(min(end - offset, Int64(Self.pieceBytes)))
-      let answer = try Self.ask(.read(path: path, offset: UInt64(offset), count: count), share)
-      let stat = answer.stat
-      guard stat.identity.inode == opened.identity.inode, stat.byteCount == opened.byteCount,
-        stat.modificationTime == opened.modificationTime, stat.changeTime == opened.changeTime
-      else { throw .changed }
-      // A file that ends early has another size now.
-      guard !answer.bytes.isEmpty else { throw .changed }
-      bytes += answer.bytes
+      bytes += try piece(at: offset, Int(min(end - offset, Int64(Self.pieceBytes))))
     }
     return bytes
   }
 
-  private static func ask(_ call: FileCall, _ share: ShareFileWorker) throws(ImageFileError) -> FileAnswer {
+  private func piece(at offset: Int64, _ count: Int) throws(ImageFileError) -> [UInt8] {
+    let call = FileCall.read(path: path, offset: UInt64(offset), count: UInt32(count))
     guard let answer = share.ask(call) else { throw .offline }
-    switch answer.errorNumber {
-    case 0: break
-    // The file was deleted or replaced on its share.
-    case ESTALE: throw .changed
-    case let number: throw ImageFileError(errorNumber: number)
+    guard answer.errorNumber != ESTALE else { throw staleness() }
+    guard isSame(try Self.stat(of: answer)) else { throw .changed }
+    // A file that ends early has another size now.
+    guard !answer.bytes.isEmpty else { throw .changed }
+    return answer.bytes
+  }
+
+  /// The reason for ESTALE: the file was replaced or written meanwhile, or a server that was started again does not know
+  /// the open file any more. Only in the first case, a change of the asset follows.
+  private func staleness() -> ImageFileError {
+    guard let answer = share.ask(.look(path: path)) else { return .offline }
+    do throws(ImageFileError) {
+      return isSame(try Self.stat(of: answer)) ? .readFailed(ESTALE) : .changed
+    } catch {
+      return error
     }
+  }
+
+  private func isSame(_ stat: FileStat) -> Bool {
+    stat.identity.inode == opened.identity.inode && stat.byteCount == opened.byteCount
+      && stat.modificationTime == opened.modificationTime && stat.changeTime == opened.changeTime
+  }
+
+  private static func stat(of answer: FileAnswer) throws(ImageFileError) -> FileStat {
+    guard answer.errorNumber == 0 else { throw ImageFileError(errorNumber: answer.errorNumber) }
     guard answer.mode & S_IFMT == S_IFREG else { throw .gone }
-    return answer
+    return answer.stat
   }
 }

@@ -313,6 +313,43 @@ struct ShareFaultTests {
     #expect(bytes == expected)
   }
 
+  /// A disk of the server fails, or a soft mount gives up. Both may be over at the next request.
+  @Test(arguments: [EIO, ETIMEDOUT, ESTALE]) func photoThatTheShareFailsToReadIsUnavailable(error: Int32) async throws {
+    try await VolumeFixture.with { fixture in
+      let daemon = fixture.daemon
+      let injector = try FaultInjector(directory: daemon.directory, program: "photod-watch")
+      daemon.environment = try injector.environment
+      let share = try Share(fixture)
+      defer { share.end() }
+      try share.write("a.jpg", 1)
+      try await fixture.start(roots: [fixture.photos, share.path])
+      try await daemon.status { $0.assetCount == 1 && $0.state == .live }
+      let asset = try #require(try await daemon.assets().first)
+
+      injector.arm(.read, error: error, 1 ... .max, below: share.path)
+      let client = try await VarlinkClient.connect(path: daemon.socket)
+      let request = ImageRequest(id: 1, assetID: asset.id, targetWidth: 128, targetHeight: 128)
+      var failures: [ImageFailure?] = []
+      for try await reply in client.stream(
+        "org.photod.images.MakeImages", MakeImagesRequest(requests: [request]), of: MakeImagesReply.self)
+      {
+        failures += reply.results.map(\.failure)
+      }
+      #expect(failures.map { $0?.kind } == [.unavailable])
+      #expect(failures.first??.message.contains(String(cString: strerror(error))) == true, "\(failures)")
+      let refusal = try await #require(throws: VarlinkError.self) {
+        _ = try await client.call(
+          "org.photod.images.ReadResource", ReadResourceRequest(assetID: asset.id, resource: 0),
+          returning: ReadResourceReply.self)
+      }
+      #expect(refusal.name == "org.photod.images.ResourceUnavailable", "\(refusal)")
+      #expect(injector.firedCount > 0)
+
+      injector.disarm()
+      try await expectPictureAndBytes(of: asset, in: daemon, DaemonFixture.photo(1))
+    }
+  }
+
   /// A call of photod into a share may never return, and then the thread is lost.
   @Test(arguments: [FaultInjector.Call.open, .stat, .read, .list, .map])
   func photodMakesNoSystemCallOnAShare(call: FaultInjector.Call) async throws {

@@ -150,8 +150,15 @@ import WatchRecords
     close(try fixture.assets.open(file))
     #expect(truncate(one, 3) == 0)
     #expect(fixture.assets.state(of: file, descriptor) == .changed)
-    #expect(fixture.assets.state(of: file, -1) == .unknown(.errno(EBADF)), "the status can't be read")
+    #expect(fixture.assets.state(of: file, -1) == .unknown(.readFailed(EBADF)), "the status can't be read")
+  }
+
+  /// A client shows a lasting failure, and does not request the picture again.
+  @Test(arguments: [EIO, ETIMEDOUT, EREMOTEIO, ECONNRESET, ENETUNREACH, EMFILE, ENOMEM])
+  func failuresOfADiskAreNotThoseOfTheFile(number: Int32) {
+    #expect(ImageFileError(errorNumber: number) == .readFailed(number))
     #expect(ImageFileError(errorNumber: ESTALE) == .offline)
+    #expect(ImageFileError(errorNumber: EACCES) == .errno(EACCES))
   }
 
   /// The catalog has the nearest time that fits in its range. Some file systems keep only times of a smaller range.
