@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 import Glibc
-import PhotoImages
 import Synchronization
 import WatchRecords
+
+@testable import PhotoImages
 
 /// A library of photos without a catalog.
 final class FakeAssets: ImageAssets {
@@ -19,6 +20,9 @@ final class FakeAssets: ImageAssets {
     /// Not nil while the share does not answer: the threads that wait for it.
     var waiting: [DispatchSemaphore]?
     var waitingCount: Int { waiting?.count ?? 0 }
+    /// The names of the files on the share that were copied.
+    var copied: [String] = []
+    var openCopyCount = 0
   }
 
   private let state = Mutex(State())
@@ -69,6 +73,12 @@ final class FakeAssets: ImageAssets {
     for semaphore in waiting { semaphore.signal() }
   }
 
+  /// The names of the files on the share that were copied, in their order.
+  var copied: [String] { state.withLock { $0.copied } }
+
+  /// How many copies are open.
+  var openCopyCount: Int { state.withLock { $0.openCopyCount } }
+
   /// How many threads wait for the share.
   var blockedCount: Int { state.withLock { $0.waitingCount } }
 
@@ -91,7 +101,9 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
+  func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState { state(of: file) }
+
+  private func state(of file: ImageFile) -> ImageFileState {
     state.withLock { state in
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.fileStates[$0.id] } ?? .unchanged
     }
@@ -104,22 +116,31 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+  func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile {
     let error = state.withLock { state in
       state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
     }
     if let error { throw error }
-    guard state(of: file, -1) != .changed else { throw .changed }
-    if isOnShare(file) {
+    guard state(of: file) != .changed else { throw .changed }
+    let isCopy = isOnShare(file)
+    if isCopy {
       let semaphore = DispatchSemaphore(value: 0)
       let isBlocked = state.withLock { state in
         state.waiting?.append(semaphore)
         return state.waiting != nil
       }
       if isBlocked { semaphore.wait() }
+      guard isWanted() else { throw .unwanted }
+      state.withLock { state in
+        state.copied.append(String(decoding: file.name, as: UTF8.self))
+        state.openCopyCount += 1
+      }
     }
     let descriptor = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .errno(errno) }
-    return descriptor
+    guard descriptor >= 0 else { throw .readFailed(errno) }
+    guard isCopy else { return OpenImageFile(descriptor) }
+    return OpenImageFile(descriptor, copiedBytes: file.byteCount) { [weak self] in
+      self?.state.withLock { $0.openCopyCount -= 1 }
+    }
   }
 }

@@ -432,6 +432,11 @@ struct PictureStoreTests {
     let cache = folder.path + "/pictures"
     let temporary = "\(cache)/temporary/\(PictureStore.tokenStart(PictureHash.library("library")))dead-1"
     write(Data(count: 9), to: temporary)
+    let copy = "\(cache)/temporary/\(TemporaryNames.copyStart)17"
+    write(Data(), to: copy)
+    // It is not older than an hour, after which any temporary file is removed.
+    let now = timespec(tv_sec: Int(ManualClock().clock.seconds()), tv_nsec: 0)
+    #expect(utimensat(AT_FDCWD, copy, [now, now], 0) == 0)
     write(Data(count: 9), to: cache + "/01/note.txt")
     let assets = FakeAssets()
     assets.add(1...5)
@@ -442,6 +447,7 @@ struct PictureStoreTests {
     try await fixture.waitUntilIdle()
     #expect(fixture.engine.statistics().bytes == 5000)
     #expect(access(temporary, F_OK) != 0)
+    #expect(access(copy, F_OK) != 0, "a copy of a file on a share that was not unlinked yet")
     #expect(isReadable(cache + "/01/note.txt"))
     // The pictures of an asset that was not asked for can be removed too.
     fixture.clock.advance(61)

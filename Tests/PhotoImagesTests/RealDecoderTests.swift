@@ -38,13 +38,13 @@ struct RealDecoderTests {
 
     func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> { ids.filter { !paths.indices.contains(Int($0) - 1) } }
 
-    func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+    func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile {
       let descriptor = Glibc.open(String(decoding: file.path, as: UTF8.self), O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .errno(errno) }
-      return descriptor
+      return OpenImageFile(descriptor)
     }
 
-    func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState { .unchanged }
+    func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState { .unchanged }
   }
 
   private let folder: TemporaryFolder

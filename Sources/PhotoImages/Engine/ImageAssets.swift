@@ -15,13 +15,39 @@ package protocol ImageAssets: Sendable {
   /// Whether the file is on a share, which may not answer. It does not block.
   func isOnShare(_ file: ImageFile) -> Bool
 
-  /// Opens a file for reading, if it is still the one that the catalog knows. A slow disk may block it for long. The
-  /// descriptor of a file on a share is that of a copy, because no call on the share may block photod. The caller closes
-  /// the descriptor.
-  func open(_ file: ImageFile) throws(ImageFileError) -> Int32
+  /// Opens a file for reading, if it is still the one that the catalog knows. A slow disk may block it for long. A file on
+  /// a share is copied, because no call on the share may block photod.
+  ///
+  /// - Parameter isWanted: is called again and again while a file is copied. If it returns false, the copy ends with
+  ///   `unwanted`.
+  func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile
 
   /// Compares an open file with the catalog. A program may have written it since it was opened.
-  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState
+  func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState
+}
+
+/// A file of an asset, or a copy of one, that is open for reading. It is closed with this object.
+package final class OpenImageFile: Sendable {
+  package let descriptor: Int32
+  /// The size of a copy of a file on a share, or nil for a file of a drive. A copy was compared with the catalog when it
+  /// was made, and does not change.
+  package let copiedBytes: Int64?
+  private let onClose: (@Sendable () -> Void)?
+
+  /// - Parameter onClose: is called when the file has been closed.
+  package init(_ descriptor: Int32, copiedBytes: Int64? = nil, onClose: (@Sendable () -> Void)? = nil) {
+    self.descriptor = descriptor
+    self.copiedBytes = copiedBytes
+    self.onClose = onClose
+  }
+
+  /// A descriptor that is closed twice may close a file of another thread, because the system reuses its number. A debug
+  /// build traps on that.
+  deinit {
+    let isClosed = close(descriptor) == 0
+    assert(isClosed || errno != EBADF, "descriptor \(descriptor) is closed twice")
+    onClose?()
+  }
 }
 
 /// Whether an open file is still the one that the catalog knows.
@@ -47,6 +73,8 @@ package enum ImageFileError: Error, Hashable, Sendable {
   case tooSlow
   /// The file is on a share, and the copy can't be written, by this errno.
   case notCopied(Int32)
+  /// The file is on a share, and no request needs its picture any more.
+  case unwanted
   /// The disk or the share failed, by this errno. It says nothing of the file, so a later attempt may succeed.
   case readFailed(Int32)
   /// The file can't be opened, by this errno, and a later attempt fails as well. Its permissions forbid it.

@@ -88,8 +88,10 @@ extension ImageEngine {
     // Without a turn, the request goes on to the lane for rendering at once.
     guard !plan.work.isOnShare || beginOnShare() else { return nil }
     defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
-    guard case .success(let descriptor) = open(plan.file) else { return nil }
-    defer { Glibc.close(descriptor) }
+    let opening = open(plan.file) { [shared] in
+      shared.withLock { !$0.isEnding && $0.immediate.hasWaiters(demand) }
+    }
+    guard case .success(let file) = opening else { return nil }
     let wanted = demand.options.frame.map { frame in
       PictureTarget.longerSide(
         of: plan.file.index == 0 ? plan.asset.pixelSize : nil, frame, covers: demand.options.contentMode == .aspectFill)
@@ -98,8 +100,8 @@ extension ImageEngine {
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
       maximumBytes: SessionState.mostInlineBytes)
-    let made = makeImmediate(.embedded, request, from: descriptor, plan) {
-      assets.state(of: plan.file, descriptor) == .unchanged
+    let made = makeImmediate(.embedded, request, from: file.descriptor, plan) {
+      assets.state(of: plan.file, file) == .unchanged
     }
     guard let made else { return nil }
     // The decoder knows a smaller frame than the request has. The file could fill more of the latter.
@@ -212,8 +214,15 @@ extension ImageEngine {
     return .kept(found, revision: plan.asset.revision, isDegraded: isDegraded, isFresh: false)
   }
 
-  func open(_ file: ImageFile) -> Result<Int32, ImageFileError> {
-    do throws(ImageFileError) { return .success(try assets.open(file)) } catch { return .failure(error) }
+  /// - Parameter isWanted: whether a file on a share is still to be copied.
+  func open(
+    _ file: ImageFile, isWanted: @Sendable () -> Bool = { true }
+  ) -> Result<OpenImageFile, ImageFileError> {
+    do throws(ImageFileError) {
+      return .success(try assets.open(file, isWanted: isWanted))
+    } catch {
+      return .failure(error)
+    }
   }
 
   func request(_ plan: PicturePlan, _ kind: PictureKind, frame: PictureFrame?, maximumBytes: Int) -> PictureRequest {

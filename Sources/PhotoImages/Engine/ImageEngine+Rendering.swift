@@ -48,34 +48,25 @@ extension ImageEngine {
 
   private func finish(_ work: RenderingWork, _ outcome: Outcome) {
     if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
-    let (served, unserved, isUnwanted) = shared.withLock { state -> ([ImageTicket], [ImageTicket], Bool) in
-      var served: [ImageTicket] = []
-      var unserved: [ImageTicket] = []
+    // One turn of the lock: the statistics never miss a request or a picture.
+    let served = shared.withLock { state -> [ImageTicket] in
       let tickets = state.rendering.finish(work.key)
-      for ticket in tickets {
-        guard case .kept(let found, _, false, _) = outcome,
-          let request = state.sessions[ticket.session]?.requests[ticket.sequence], request.pixelSize == nil,
+      guard case .kept(let found, _, let isDegraded, let isFresh) = outcome else { return tickets }
+      if tickets.isEmpty, isFresh { state.counts.undelivered += 1 }
+      guard !isDegraded else { return tickets }
+      return tickets.filter { ticket in
+        guard let request = state.sessions[ticket.session]?.requests[ticket.sequence], request.pixelSize == nil,
           !work.key.target.isMet(by: found.header.size, request.options)
-        else {
-          served.append(ticket)
-          continue
-        }
-        unserved.append(ticket)
-      }
-      return (served, unserved, tickets.isEmpty)
-    }
-    if case .kept(let found, _, _, let isFresh) = outcome, !unserved.isEmpty || isUnwanted {
-      shared.withLock { state in
-        if isUnwanted, isFresh { state.counts.undelivered += 1 }
-        for ticket in unserved { Self.requestAgain(ticket, work.key, size: found.header.size, &state) }
+        else { return true }
+        Self.requestAgain(ticket, work.key, size: found.header.size, &state)
+        return false
       }
     }
     deliver(outcome, to: served, isFinal: true, .rendering)
     wakeRendering()
   }
 
-  /// Ends work that all its requests cancelled before the file was opened. Requests that have joined it since wait
-  /// again.
+  /// Ends work that all its requests cancelled before the file was open. Requests that have joined it since wait again.
   private func finishUnwanted(_ work: RenderingWork) {
     shared.withLock { state in
       for ticket in state.rendering.finish(work.key) {
@@ -151,13 +142,14 @@ extension ImageEngine {
     guard plan.asset.isAvailable else { return unavailable(plan, Self.offline) }
     // The request may have been cancelled while the asset was read.
     guard work.isCaching || shared.withLock({ $0.rendering.hasWaiters(work.key) }) else { return nil }
-    return decode(plan)
+    return decode(plan, work)
   }
 
-  private func decode(_ plan: PicturePlan) -> Outcome {
-    let descriptor: Int32
-    switch open(plan.file) {
-    case .success(let opened): descriptor = opened
+  private func decode(_ plan: PicturePlan, _ work: RenderingWork) -> Outcome? {
+    let file: OpenImageFile
+    switch openForRendering(plan, work) {
+    case .success(let opened): file = opened
+    case .failure(.unwanted): return nil
     case .failure(.errno(let number)):
       return .failure(.unreadable, "the file can't be opened: \(String(cString: strerror(number)))")
     case .failure(.tooLarge(let limit)):
@@ -166,12 +158,11 @@ extension ImageEngine {
     case .failure(.notCopied(let number)): return unkept(number, "the file of the share can't be copied to")
     case .failure(let error): return unreadable(plan, error)
     }
-    defer { Glibc.close(descriptor) }
     let request = request(plan, .rendered, frame: frame(of: plan.work.target), maximumBytes: Self.mostBytesOfPicture)
-    let making = maker.make(request, from: descriptor)
+    let making = maker.make(request, from: file.descriptor)
     // If the file changed meanwhile, the result is neither kept nor shared nor remembered. The same holds if it is not
     // known whether it changed.
-    switch assets.state(of: plan.file, descriptor) {
+    switch assets.state(of: plan.file, file) {
     case .unchanged: break
     case .changed: return unavailable(plan, Self.changed)
     case .unknown(let error): return unreadable(plan, error)
@@ -186,6 +177,16 @@ extension ImageEngine {
     }
   }
 
+  /// Opens the file. The copy of a file on a share ends when no request and no caching set needs it any more.
+  private func openForRendering(_ plan: PicturePlan, _ work: RenderingWork) -> Result<OpenImageFile, ImageFileError> {
+    open(plan.file) { [shared] in
+      shared.withLock { state in
+        !state.isEnding
+          && (state.rendering.hasWaiters(work.key) || work.isCaching && state.caching.holds(work.key.assetID))
+      }
+    }
+  }
+
   /// The result if the file can't be opened, or can't be compared with the catalog after it was read.
   private func unreadable(_ plan: PicturePlan, _ error: ImageFileError) -> Outcome {
     switch error {
@@ -195,6 +196,7 @@ extension ImageEngine {
     case .tooSlow:
       unavailable(plan, "the share of the photo is too slow: its file could not be copied in time. Try again.")
     case .tooLarge(_): .failure(.tooLarge, "the file of the photo is too large")
+    case .unwanted: .failure(.unavailable, "the request was cancelled")
     case .readFailed(let number), .errno(let number), .notCopied(let number):
       unavailable(
         plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk or share, and try again.")
@@ -318,7 +320,7 @@ extension ImageEngine {
     }
     let work = RenderingWork(key: plan.work, options: options, isCaching: true)
     // A request may join at any time, so the picture is made again after a change, as for a request.
-    finishCaching(work, render(work) ?? .failure(.unavailable, "the picture is not wanted"))
+    if let outcome = render(work) { finishCaching(work, outcome) } else { finishUnwanted(work) }
     return .rendered
   }
 

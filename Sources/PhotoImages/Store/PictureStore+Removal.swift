@@ -24,14 +24,15 @@ extension PictureStore {
     }
   }
 
-  /// Removes the temporary files of a photod that was killed. Another library may be writing one.
+  /// Removes the temporary files of a photod that was killed. Another library may be writing one. A copy of a file on a
+  /// share is used without its name, so it can be removed at any time.
   private func removeTemporary() {
     let now = Int(clock.seconds())
     for name in FileReading.names(in: "\(files.directory)/temporary") where !name.hasPrefix(token + "-") {
       let path = "\(files.directory)/temporary/\(name)"
       var status = stat()
       guard
-        name.hasPrefix(Self.tokenStart(library))
+        name.hasPrefix(Self.tokenStart(library)) || name.hasPrefix(TemporaryNames.copyStart)
           || lstat(path, &status) == 0 && status.st_mtim.tv_sec < now - Self.oldestTemporary
       else { continue }
       guard state.withLock({ $0.mayRemove }) else { return }

@@ -9,7 +9,7 @@ import WatchRecords
 /// The assets of the catalog, and their files, for the engine that makes pictures.
 package struct CatalogImageAssets: ImageAssets {
   private let catalog: Catalog
-  private let copies: String
+  private let copies: ShareFileCopies
   private let access: @Sendable ([UInt8]) -> FileAccess
 
   /// - Parameters:
@@ -17,7 +17,7 @@ package struct CatalogImageAssets: ImageAssets {
   ///   - access: how the watcher reaches a path. Files on shares are read through the process of their share.
   package init(catalog: Catalog, copies: String, access: @escaping @Sendable ([UInt8]) -> FileAccess) {
     self.catalog = catalog
-    self.copies = copies
+    self.copies = ShareFileCopies(folder: copies)
     self.access = access
   }
 
@@ -58,8 +58,10 @@ package struct CatalogImageAssets: ImageAssets {
 
   /// A symbolic link that replaced the file is not followed, and a FIFO does not block. The status of the file is read
   /// once.
-  package func open(_ file: ImageFile) throws(ImageFileError) -> Int32 {
-    if let reader = try shareReader(file) { return try ShareFileCopy.make(reader, in: copies) }
+  package func open(
+    _ file: ImageFile, isWanted: @Sendable () -> Bool
+  ) throws(ImageFileError) -> OpenImageFile {
+    if let reader = try shareReader(file) { return try copies.make(reader, isWanted: isWanted) }
     return try openDirectly(file)
   }
 
@@ -73,31 +75,21 @@ package struct CatalogImageAssets: ImageAssets {
   }
 
   /// Opens a file of a drive.
-  func openDirectly(_ file: ImageFile) throws(ImageFileError) -> Int32 {
+  func openDirectly(_ file: ImageFile) throws(ImageFileError) -> OpenImageFile {
     let descriptor = LongPath.open(file.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw ImageFileError(errorNumber: errno) }
+    let opened = OpenImageFile(descriptor)
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      let error = ImageFileError(errorNumber: errno)
-      close(descriptor)
-      throw error
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
-      throw .gone
-    }
-    guard file.matches(status) else {
-      close(descriptor)
-      throw .changed
-    }
-    return descriptor
+    guard fstat(descriptor, &status) == 0 else { throw ImageFileError(errorNumber: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .gone }
+    guard file.matches(status) else { throw .changed }
+    return opened
   }
 
-  package func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState {
-    // A copy was compared when it was made, and does not change.
-    if isOnShare(file) { return .unchanged }
+  package func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState {
+    guard open.copiedBytes == nil else { return .unchanged }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
+    guard fstat(open.descriptor, &status) == 0 else {
       // A file system may report a file that was deleted or replaced.
       return errno == ESTALE ? .changed : .unknown(ImageFileError(errorNumber: errno))
     }
@@ -113,7 +105,7 @@ extension ImageFileError {
     case .gone: "\(path) is gone, and photod has not noticed yet. Call Synchronize, and fetch the asset again."
     case .changed:
       "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again."
-    case .tooLarge(_), .tooSlow, .notCopied(_): "\(path) can't be copied from its share."
+    case .tooLarge(_), .tooSlow, .notCopied(_), .unwanted: "\(path) can't be copied from its share."
     case .readFailed(let code):
       "\(path) can't be read: \(String(cString: strerror(code))). Check its disk or share, and try again."
     case .errno(let code):

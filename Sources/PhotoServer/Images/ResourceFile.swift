@@ -31,7 +31,7 @@ struct RequestedResource: Sendable {
   }
 }
 
-/// A file of an asset that is open for reading. Its descriptor is closed with this object.
+/// A file of an asset that is open for reading.
 final class ResourceFile: Sendable {
   /// The size when the file was opened.
   let byteCount: Int64
@@ -39,7 +39,7 @@ final class ResourceFile: Sendable {
   private let path: String
 
   private enum Source: Sendable {
-    case descriptor(Int32, Stamp)
+    case drive(OpenImageFile, Stamp)
     case share(ShareFileReader)
   }
 
@@ -62,24 +62,21 @@ final class ResourceFile: Sendable {
   /// - Throws: the errors of the contract.
   init(_ resource: RequestedResource, _ assets: CatalogImageAssets) throws {
     path = FilePath.text(resource.file.path)
-    let reader: ShareFileReader?
-    let descriptor: Int32
+    let file: OpenImageFile
     do throws(ImageFileError) {
-      reader = try assets.shareReader(resource.file)
-      descriptor = reader == nil ? try assets.openDirectly(resource.file) : -1
+      if let reader = try assets.shareReader(resource.file) {
+        (source, byteCount) = (.share(reader), reader.byteCount)
+        return
+      }
+      file = try assets.openDirectly(resource.file)
     } catch {
       throw Self.contractError(error, path)
     }
-    if let reader {
-      (source, byteCount) = (.share(reader), reader.byteCount)
-      return
-    }
-    guard let stamp = Stamp(descriptor) else {
+    guard let stamp = Stamp(file.descriptor) else {
       let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
-      close(descriptor)
       throw ImageContractError.resourceUnavailable(path, message)
     }
-    (source, byteCount) = (.descriptor(descriptor, stamp), stamp.byteCount)
+    (source, byteCount) = (.drive(file, stamp), stamp.byteCount)
   }
 
   private static func contractError(_ error: ImageFileError, _ path: String) -> VarlinkError {
@@ -87,28 +84,23 @@ final class ResourceFile: Sendable {
     return ImageContractError.resourceChanged(error.message(path))
   }
 
-  /// A descriptor that is closed twice may close a file of another thread, because the system reuses its number. A debug
-  /// build traps on that.
-  deinit {
-    guard case .descriptor(let descriptor, _) = source else { return }
-    let isClosed = close(descriptor) == 0
-    assert(isClosed || errno != EBADF, "descriptor \(descriptor) is closed twice")
-  }
-
   /// Reads the bytes from `start` to `end`, which is not beyond ``byteCount``.
   func read(at start: Int64, upTo end: Int64) throws -> [UInt8] {
     switch source {
-    case .descriptor(let descriptor, let opened): try read(descriptor, opened, at: start, upTo: end)
+    case .drive(let file, let opened): try read(file.descriptor, opened, at: start, upTo: end)
     case .share(let reader): try read(reader, at: start, upTo: end)
     }
   }
 
   private func read(_ reader: ShareFileReader, at start: Int64, upTo end: Int64) throws -> [UInt8] {
     do throws(ImageFileError) {
-      return try reader.read(at: start, upTo: end)
-    } catch {
-      guard error == .changed else { throw Self.contractError(error, path) }
+      // A call whose client has gone reads no further piece.
+      return try reader.read(at: start, upTo: end) { WorkBudget.mayGoOn }
+    } catch .changed {
       throw changed
+    } catch {
+      if error == .unwanted { try WorkBudget.check() }
+      throw Self.contractError(error, path)
     }
   }
 

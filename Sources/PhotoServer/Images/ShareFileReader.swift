@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import PhotoImages
 import PhotoWatch
@@ -12,7 +13,7 @@ struct ShareFileReader: Sendable {
   private let opened: FileStat
 
   /// A piece of this size comes within the time that photod waits, even from a slow share.
-  private static let pieceBytes = 64 << 10
+  static let pieceBytes = 64 << 10
 
   var byteCount: Int64 { opened.byteCount }
 
@@ -25,19 +26,26 @@ struct ShareFileReader: Sendable {
   }
 
   /// Reads the bytes from `start` to `end`, which is not beyond ``byteCount``.
-  func read(at start: Int64, upTo end: Int64) throws(ImageFileError) -> [UInt8] {
+  ///
+  /// - Parameters:
+  ///   - limit: when reading ends in any case. It fails with `tooSlow` then.
+  ///   - isWanted: is called before each piece. Reading fails with `unwanted` if it returns false.
+  func read(
+    at start: Int64, upTo end: Int64, until limit: DispatchTime = .distantFuture, isWanted: () -> Bool = { true }
+  ) throws(ImageFileError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Int(max(0, end - start)))
     while start + Int64(bytes.count) < end {
+      guard isWanted() else { throw .unwanted }
       let offset = start + Int64(bytes.count)
-      bytes += try piece(at: offset, Int(min(end - offset, Int64(Self.pieceBytes))))
+      bytes += try piece(at: offset, Int(min(end - offset, Int64(Self.pieceBytes))), until: limit)
     }
     return bytes
   }
 
-  private func piece(at offset: Int64, _ count: Int) throws(ImageFileError) -> [UInt8] {
+  private func piece(at offset: Int64, _ count: Int, until limit: DispatchTime) throws(ImageFileError) -> [UInt8] {
     let call = FileCall.read(path: path, offset: UInt64(offset), count: UInt32(count))
-    guard let answer = share.ask(call) else { throw .offline }
+    guard let answer = share.ask(call, until: limit) else { throw share.hasPassed(limit) ? .tooSlow : .offline }
     guard answer.errorNumber != ESTALE else { throw staleness() }
     guard isSame(try Self.stat(of: answer)) else { throw .changed }
     // A file that ends early has another size now.

@@ -87,9 +87,11 @@ final class CountedAssets: ImageAssets {
 
   func isOnShare(_ file: ImageFile) -> Bool { assets.isOnShare(file) }
 
-  func open(_ file: ImageFile) throws(ImageFileError) -> Int32 { try assets.open(file) }
+  func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile {
+    try assets.open(file, isWanted: isWanted)
+  }
 
-  func state(of file: ImageFile, _ descriptor: Int32) -> ImageFileState { assets.state(of: file, descriptor) }
+  func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState { assets.state(of: file, open) }
 }
 
 /// The environment "pictures": a library with files on disk, the engine with a fake maker, and a service on a socket.

@@ -141,16 +141,14 @@ import WatchRecords
       for (old, new) in [(one, one + ".new"), (other, one), (one + ".new", other)] { #expect(rename(old, new) == 0) }
     }
     let file = try #require(try fixture.assets.imageAsset(id.rawValue)).files[0]
-    let descriptor = try fixture.assets.open(file)
-    defer { close(descriptor) }
+    let open = try fixture.assets.openDirectly(file)
     exchangeNames()
-    #expect(fixture.assets.state(of: file, descriptor) == .unchanged, "the open file is that of the catalog")
-    #expect(throws: ImageFileError.changed) { try fixture.assets.open(file) }
+    #expect(fixture.assets.state(of: file, open) == .unchanged, "the open file is that of the catalog")
+    #expect(throws: ImageFileError.changed) { try fixture.assets.openDirectly(file) }
     exchangeNames()
-    close(try fixture.assets.open(file))
+    _ = try fixture.assets.openDirectly(file)
     #expect(truncate(one, 3) == 0)
-    #expect(fixture.assets.state(of: file, descriptor) == .changed)
-    #expect(fixture.assets.state(of: file, -1) == .unknown(.readFailed(EBADF)), "the status can't be read")
+    #expect(fixture.assets.state(of: file, open) == .changed)
   }
 
   /// A client shows a lasting failure, and does not request the picture again.
@@ -186,19 +184,18 @@ import WatchRecords
     let fixture = try ImageFixture()
     let id = try fixture.add("a.jpg")
     let file = try #require(try fixture.assets.imageAsset(id.rawValue)).files[0]
-    let descriptor = try fixture.assets.open(file)
-    close(descriptor)
+    _ = try fixture.assets.openDirectly(file)
     let other = fixture.path("other")
     try Data("secret".utf8).write(to: URL(fileURLWithPath: other))
     unlink(fixture.path("a.jpg"))
-    #expect(throws: ImageFileError.gone) { try fixture.assets.open(file) }
+    #expect(throws: ImageFileError.gone) { try fixture.assets.openDirectly(file) }
     symlink(other, fixture.path("a.jpg"))
-    #expect(throws: ImageFileError.gone) { try fixture.assets.open(file) }
+    #expect(throws: ImageFileError.gone) { try fixture.assets.openDirectly(file) }
     unlink(fixture.path("a.jpg"))
     mkfifo(fixture.path("a.jpg"), 0o600)
-    #expect(throws: ImageFileError.gone) { try fixture.assets.open(file) }
+    #expect(throws: ImageFileError.gone) { try fixture.assets.openDirectly(file) }
     let away = CatalogImageAssets(catalog: fixture.server.catalog, copies: fixture.store) { _ in .none }
-    #expect(throws: ImageFileError.offline) { try away.open(file) }
+    #expect(throws: ImageFileError.offline) { try away.open(file) { true } }
   }
 }
 
