@@ -18,6 +18,108 @@ struct ShareCopyTests {
     ids.map { ImageDemand(id: $0, assetID: $0, options: .square(256, delivery)) }
   }
 
+  /// Requests pictures of assets, one after another. Two threads that copy at the same time would take turns.
+  private func request(
+    _ ids: some Sequence<Int64>, in session: ImageSession, _ fixture: EngineFixture
+  ) async throws {
+    for id in ids {
+      try session.request(demands([id], .opportunistic))
+      try await eventually("the immediate lane is done") {
+        fixture.engine.shared.withLock { $0.immediate.waitingCount + $0.immediate.runningCount + $0.movingCount } == 0
+      }
+    }
+  }
+
+  private func waitingCopies(_ fixture: EngineFixture) -> Int { fixture.engine.shared.withLock { $0.copies.count } }
+
+  @Test func theEmbeddedAndTheFinalPictureComeFromOneCopy() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    try session.request(demands(1...1, .opportunistic))
+    let results = try await fixture.results(of: session, finals: 1)
+    #expect(results.map(\.isFinal) == [false, true] && results.map(\.longerSide) == [160, 256])
+    #expect(fixture.assets.copied == ["1.jpg"])
+    try await eventually("the copy is closed") { fixture.assets.openCopyCount == 0 }
+  }
+
+  @Test func aCopyWithoutAnEmbeddedPictureIsUsedAsWell() async throws {
+    let fixture = try fixture()
+    fixture.maker.state.withLock { $0.embedded = [] }
+    let session = try fixture.session()
+    for (number, delivery) in [ImageOptions.Delivery.opportunistic, .fast].enumerated() {
+      let id = Int64(number) + 1
+      #expect(try await fixture.picture(id, .square(256, delivery), in: session, as: id).longerSide == 256)
+      #expect(fixture.assets.copied.count == number + 1)
+    }
+    try await eventually("the copies are closed") { fixture.assets.openCopyCount == 0 }
+  }
+
+  @Test func noFileIsCopiedTwiceHoweverManyWait() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.maker.hold()
+    try session.request(demands(1...40, .opportunistic))
+    try await eventually("the immediate lane is done") {
+      fixture.engine.shared.withLock { $0.immediate.waitingCount + $0.immediate.runningCount + $0.movingCount } == 0
+    }
+    // One more may be a copy that is decoded.
+    #expect(waitingCopies(fixture) <= WaitingCopies.maximumCount)
+    #expect(fixture.assets.openCopyCount <= WaitingCopies.maximumCount + 1)
+    fixture.maker.release()
+    _ = try await fixture.results(of: session, finals: 40)
+    #expect(fixture.assets.copied.count == 40 && Set(fixture.assets.copied).count == 40)
+    try await eventually("the copies are closed") { fixture.assets.openCopyCount == 0 }
+  }
+
+  @Test(arguments: [false, true]) func copiesOfCancelledRequestsAreClosed(isClosed: Bool) async throws {
+    let fixture = try fixture()
+    let (session, other) = (try fixture.session("a"), try fixture.session("b"))
+    fixture.maker.hold()
+    // It has the only thread for rendering.
+    try other.request(demands([100], .highQuality))
+    try await fixture.waitForRendering(1)
+    try await request(1...3, in: session, fixture)
+    #expect(waitingCopies(fixture) == 3)
+    if isClosed { session.close() } else { #expect(await session.cancel(nil) == [1, 2, 3]) }
+    #expect(waitingCopies(fixture) == 0 && fixture.assets.openCopyCount == 1)
+    fixture.maker.release()
+    _ = try await fixture.results(of: other, finals: 1)
+  }
+
+  /// The copy belongs to the former content.
+  @Test func aCopyOfAnotherRevisionIsNotUsed() async throws {
+    let fixture = try fixture()
+    let (session, other) = (try fixture.session("a"), try fixture.session("b"))
+    fixture.maker.hold()
+    try other.request(demands([100], .highQuality))
+    try await fixture.waitForRendering(1)
+    try session.request(demands(1...1, .opportunistic))
+    try await eventually("a copy waits") { waitingCopies(fixture) == 1 }
+    fixture.assets.change(1) { $0.revision = "r2" }
+    fixture.maker.release()
+    let results = try await fixture.results(of: session, finals: 1)
+    #expect(results.last?.picture?.revision == "r2")
+    #expect(fixture.assets.copied.filter { $0 == "1.jpg" }.count == 2)
+    try await eventually("the copies are closed") { fixture.assets.openCopyCount == 0 }
+  }
+
+  /// The requests of a client that does not read would keep other clients from embedded pictures.
+  @Test func copiesDoNotWaitForEver() async throws {
+    let fixture = try fixture()
+    let (session, other) = (try fixture.session("a"), try fixture.session("b"))
+    fixture.maker.hold()
+    try other.request(demands([100], .highQuality))
+    try await fixture.waitForRendering(1)
+    try await request(1...20, in: session, fixture)
+    #expect(waitingCopies(fixture) == WaitingCopies.maximumCount)
+    fixture.clock.advance(WaitingCopies.longestTime + 1)
+    let third = try fixture.session("c")
+    try third.request(demands([50], .opportunistic))
+    try await eventually("an embedded picture") { third.takeResults().first?.longerSide == 160 }
+    fixture.maker.release()
+    _ = try await fixture.results(of: third, finals: 1)
+  }
+
   @Test func aCopyEndsWhenItsRequestsWereCancelled() async throws {
     let fixture = try fixture()
     let session = try fixture.session()

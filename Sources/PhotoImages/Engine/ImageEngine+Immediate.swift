@@ -6,7 +6,15 @@ extension ImageEngine {
   private enum Step {
     case final(Outcome)
     /// The picture must be rendered. A degraded one may be sent before.
-    case render(PicturePlan.WorkKey, degraded: Outcome?)
+    case render(PicturePlan, Immediate)
+  }
+
+  /// An immediate picture, and the copy of a file on a share that was made for it.
+  private struct Immediate {
+    var outcome: Outcome?
+    var copy: OpenImageFile?
+    /// The room that is reserved for the copy in ``WaitingCopies``.
+    var reservedBytes: Int64?
   }
 
   /// Serves the next request of the immediate lane.
@@ -21,20 +29,24 @@ extension ImageEngine {
       if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
       let tickets = shared.withLock { $0.immediate.finish(job.key) }
       deliver(outcome, to: tickets, isFinal: true, .immediate)
-    case .render(let work, let degraded):
+    case .render(let plan, let immediate):
       let tickets = shared.withLock { state in
         let tickets = state.immediate.finish(job.key)
         state.movingCount += tickets.count
         return tickets
       }
-      if let degraded { deliver(degraded, to: tickets, isFinal: false, .immediate) }
-      shared.withLock { state in
+      if let degraded = immediate.outcome { deliver(degraded, to: tickets, isFinal: false, .immediate) }
+      let now = configuration.clock.seconds()
+      _ = shared.withLock { state in
         state.movingCount -= tickets.count
         for ticket in tickets {
-          if degraded == nil { state.sessions[ticket.session]?.release(.immediate) }
+          if immediate.outcome == nil { state.sessions[ticket.session]?.release(.immediate) }
           guard state.sessions[ticket.session]?.requests[ticket.sequence] != nil else { continue }
-          state.addRendering(ticket, work)
+          state.addRendering(ticket, plan.work)
         }
+        if let bytes = immediate.reservedBytes { state.copies.endReservation(of: bytes) }
+        if let copy = immediate.copy { state.copies.add(copy, of: plan, now: now) }
+        return state.removeUnusedCopies()
       }
     }
     wakeRendering()
@@ -55,12 +67,12 @@ extension ImageEngine {
     guard plan.asset.isAvailable else { return .final(unavailable(plan, Self.offline)) }
     if let failure = knownFailure(plan, .rendered) { return .final(.failure(failure.kind, failure.message)) }
     switch options.delivery {
-    case .highQuality: return .render(plan.work, degraded: nil)
+    case .highQuality: return .render(plan, Immediate())
     case .opportunistic:
       let smaller = findFirst(plan, plan.otherSizes.smaller).map {
         Outcome.kept($0, revision: plan.asset.revision, isDegraded: true, isFresh: false)
       }
-      return .render(plan.work, degraded: smaller ?? immediate(plan, demand))
+      return .render(plan, smaller.map { Immediate(outcome: $0) } ?? immediate(plan, demand))
     case .fast:
       if let larger = findFirst(plan, plan.otherSizes.larger) {
         shared.withLock { $0.counts.cacheHits += 1 }
@@ -70,28 +82,42 @@ extension ImageEngine {
         shared.withLock { $0.counts.cacheHits += 1 }
         return .final(.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false))
       }
-      return immediate(plan, demand).map { .final($0) } ?? .render(plan.work, degraded: nil)
+      let immediate = immediate(plan, demand)
+      guard let outcome = immediate.outcome else { return .render(plan, immediate) }
+      if let bytes = immediate.reservedBytes { shared.withLock { $0.copies.endReservation(of: bytes) } }
+      return .final(outcome)
     }
   }
 
   /// A picture that is decoded at once: a shared thumbnail that is large enough, else the embedded picture, else a smaller
   /// thumbnail.
-  private func immediate(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
-    sharedThumbnail(plan, demand, mustSuffice: true) ?? embedded(plan, demand)
-      ?? sharedThumbnail(plan, demand, mustSuffice: false)
+  private func immediate(_ plan: PicturePlan, _ demand: DemandKey) -> Immediate {
+    if let thumbnail = sharedThumbnail(plan, demand, mustSuffice: true) { return Immediate(outcome: thumbnail) }
+    var immediate = embedded(plan, demand)
+    if immediate.outcome == nil { immediate.outcome = sharedThumbnail(plan, demand, mustSuffice: false) }
+    return immediate
   }
 
   /// The picture that the camera embedded. A failure counts as none, because a new picture is made then.
-  private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Outcome? {
-    guard mayMakeImmediate(plan, demand), knownFailure(plan, .embedded) == nil else { return nil }
-    guard !plan.work.isOnShare || plan.file.byteCount <= Self.mostImmediateShareBytes else { return nil }
+  private func embedded(_ plan: PicturePlan, _ demand: DemandKey) -> Immediate {
+    guard mayMakeImmediate(plan, demand), knownFailure(plan, .embedded) == nil else { return Immediate() }
+    guard plan.work.isOnShare else {
+      guard case .success(let file) = open(plan.file) else { return Immediate() }
+      return Immediate(outcome: embedded(plan, demand, in: file))
+    }
     // Without a turn, the request goes on to the lane for rendering at once.
-    guard !plan.work.isOnShare || beginOnShare() else { return nil }
-    defer { if plan.work.isOnShare { shared.withLock { $0.immediateShareCount -= 1 } } }
-    let opening = open(plan.file) { [shared] in
+    guard var immediate = beginOnShare(plan.file.byteCount, demand.options.delivery) else { return Immediate() }
+    defer { shared.withLock { $0.immediateShareCount -= 1 } }
+    let copying = open(plan.file) { [shared] in
       shared.withLock { !$0.isEnding && $0.immediate.hasWaiters(demand) }
     }
-    guard case .success(let file) = opening else { return nil }
+    guard case .success(let copy) = copying else { return immediate }
+    immediate.copy = copy
+    immediate.outcome = embedded(plan, demand, in: copy)
+    return immediate
+  }
+
+  private func embedded(_ plan: PicturePlan, _ demand: DemandKey, in file: OpenImageFile) -> Outcome? {
     let wanted = demand.options.frame.map { frame in
       PictureTarget.longerSide(
         of: plan.file.index == 0 ? plan.asset.pixelSize : nil, frame, covers: demand.options.contentMode == .aspectFill)
@@ -111,19 +137,25 @@ extension ImageEngine {
       isDegraded: made.isDegraded || isCut || demand.options.delivery == .opportunistic)
   }
 
-  /// The largest file of a share whose embedded picture is sent. The whole file is copied for it.
-  private static let mostImmediateShareBytes: Int64 = 32 << 20
-
   /// The longest side of an embedded picture, in pixels. A larger one would take too long.
   private static let mostImmediateSide = 1024
 
-  /// Files on shares get all threads of the lane but one.
-  private func beginOnShare() -> Bool {
-    shared.withLock { state in
-      guard state.immediateShareCount < Self.immediateThreadCount - 1 else { return false }
+  /// Files on shares get all threads of the lane but one. A file is copied only if the lane for rendering can use the copy
+  /// as well, so that no file is copied twice. A fast request mostly needs no rendering.
+  ///
+  /// - Returns: nil if the file has no turn, else an immediate picture with its reservation.
+  private func beginOnShare(_ byteCount: Int64, _ delivery: ImageOptions.Delivery) -> Immediate? {
+    guard byteCount <= WaitingCopies.maximumBytes else { return nil }
+    let now = configuration.clock.seconds()
+    let (immediate, _) = shared.withLock { state -> (Immediate?, [OpenImageFile]) in
+      let outdated = state.copies.removeOutdated(now: now)
+      guard state.immediateShareCount < Self.immediateThreadCount - 1 else { return (nil, outdated) }
+      let isReserved = state.copies.reserve(byteCount)
+      guard isReserved || delivery == .fast else { return (nil, outdated) }
       state.immediateShareCount += 1
-      return true
+      return (Immediate(reservedBytes: isReserved ? byteCount : nil), outdated)
     }
+    return immediate
   }
 
   func mayMakeImmediate(_ plan: PicturePlan, _ demand: DemandKey) -> Bool {
@@ -224,6 +256,10 @@ extension ImageEngine {
       return .failure(error)
     }
   }
+
+  /// Closes the copies that no work needs any more. They are closed after the lock, because the disk frees their bytes
+  /// then.
+  func closeUnusedCopies() { _ = shared.withLock { $0.removeUnusedCopies() } }
 
   func request(_ plan: PicturePlan, _ kind: PictureKind, frame: PictureFrame?, maximumBytes: Int) -> PictureRequest {
     // The catalog's orientation is that of the file to show. Others have their own.

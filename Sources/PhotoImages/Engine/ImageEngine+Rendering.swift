@@ -62,6 +62,7 @@ extension ImageEngine {
         return false
       }
     }
+    closeUnusedCopies()
     deliver(outcome, to: served, isFinal: true, .rendering)
     wakeRendering()
   }
@@ -74,6 +75,7 @@ extension ImageEngine {
         state.addRendering(ticket, work.key)
       }
     }
+    closeUnusedCopies()
     wakeRendering()
   }
 
@@ -86,6 +88,7 @@ extension ImageEngine {
     guard let request = state.sessions[ticket.session]?.requests[ticket.sequence] else { return }
     var key = former
     key.target = PictureTarget(request.options, pixelSize: size)
+    state.copies.add(key, after: former)
     state.addRendering(ticket, key)
   }
 
@@ -177,9 +180,11 @@ extension ImageEngine {
     }
   }
 
-  /// Opens the file. The copy of a file on a share ends when no request and no caching set needs it any more.
+  /// Opens the file, or takes the copy that was made of it for an embedded picture. A further copy ends when no request
+  /// and no caching set needs it any more.
   private func openForRendering(_ plan: PicturePlan, _ work: RenderingWork) -> Result<OpenImageFile, ImageFileError> {
-    open(plan.file) { [shared] in
+    if plan.work.isOnShare, let copy = shared.withLock({ $0.copies.find(plan) }) { return .success(copy) }
+    return open(plan.file) { [shared] in
       shared.withLock { state in
         !state.isEnding
           && (state.rendering.hasWaiters(work.key) || work.isCaching && state.caching.holds(work.key.assetID))
@@ -329,6 +334,7 @@ extension ImageEngine {
     guard shared.withLock({ $0.rendering.hasWaiters(work.key) }) else {
       if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
       let joined = shared.withLock { $0.rendering.finish(work.key) }
+      closeUnusedCopies()
       deliver(outcome, to: joined, isFinal: true, .rendering)
       // A file on a share may have its turn now.
       return wakeRendering()

@@ -56,6 +56,7 @@ extension ImageEngine {
       return (cancelled.sorted(), Self.dropResults(of: Set(sequences), number, &state))
     }
     for key in pins { store.unpin(key, wasSent: false) }
+    closeUnusedCopies()
     // The results that went made room for others.
     if !pins.isEmpty || !cancelled.isEmpty { wakeAll() }
     return cancelled

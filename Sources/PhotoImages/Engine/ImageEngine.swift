@@ -37,6 +37,7 @@ package final class ImageEngine: Sendable {
     var rendering = RenderingQueue()
     /// The threads of the immediate lane that read files on shares.
     var immediateShareCount = 0
+    var copies = WaitingCopies()
     var caching = CachingSets()
     /// The store is full of pictures that it must keep. No caching begins until then.
     var cachingPause: UInt32?
@@ -62,6 +63,11 @@ package final class ImageEngine: Sendable {
 
     mutating func takeRendering() -> RenderingQueue.Job? {
       rendering.take { sessions[$0]?.reserve(.rendering) ?? false }
+    }
+
+    /// Removes the copies whose work has ended or was cancelled. The caller closes them.
+    mutating func removeUnusedCopies() -> [OpenImageFile] {
+      copies.removeUnused { rendering.exists($0) }
     }
   }
 
@@ -179,6 +185,7 @@ package final class ImageEngine: Sendable {
       return removed
     }
     for key in pins { store.unpin(key, wasSent: false) }
+    closeUnusedCopies()
     notify?()
     // Work that waited for requests of the session, such as caching, can begin.
     wakeAll()
@@ -284,6 +291,7 @@ package final class ImageEngine: Sendable {
       return state.sessions.keys.map { Self.removeSession($0, &state) }
     }
     guard let removed else { return }
+    _ = shared.withLock { $0.copies.removeAll() }
     for (pins, notify) in removed {
       for key in pins { store.unpin(key, wasSent: false) }
       notify?()

@@ -163,12 +163,15 @@ struct ImageQueue<Key: Hashable & Sendable>: Sendable {
   /// Begins a job that no request asked for. Requests with its key join it.
   /// - Returns: false if such a job runs or waits.
   mutating func begin(_ key: Key) -> Bool {
-    guard running[key] == nil, waiting[key] == nil else { return false }
+    guard !exists(key) else { return false }
     running[key] = []
     return true
   }
 
   func isWaiting(_ ticket: Ticket) -> Bool { sessions[ticket.session]?.keys[ticket.sequence] != nil }
+
+  /// Whether a job with this key runs, or requests with it wait.
+  func exists(_ key: Key) -> Bool { running[key] != nil || waiting[key] != nil }
 
   func hasWaiters(_ key: Key) -> Bool { running[key]?.isEmpty == false }
 

@@ -76,6 +76,9 @@ struct RenderingQueue: Sendable {
 
   func hasWaiters(_ key: Key) -> Bool { key.isOnShare ? shares.hasWaiters(key) : local.hasWaiters(key) }
 
+  /// Whether a job with this key runs, or requests with it wait.
+  func exists(_ key: Key) -> Bool { key.isOnShare ? shares.exists(key) : local.exists(key) }
+
   /// Ends a job.
   /// - Returns: the requests that it serves.
   mutating func finish(_ key: Key) -> [ImageTicket] { key.isOnShare ? shares.finish(key) : local.finish(key) }
