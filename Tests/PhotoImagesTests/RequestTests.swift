@@ -278,6 +278,10 @@ struct RequestTests {
       fixture.engine.shared.withLock { $0.sessions[session.number]?.results.count } == 64
     }
     try other.startCaching(assetIDs: Array(201...220), frame: frame, contentMode: .aspectFit)
+    try await eventually("the pictures of the other session") { fixture.maker.rendered.count == 84 }
+    try await eventually("no picture is made") { fixture.engine.statistics().running == 0 }
+    #expect(fixture.engine.statistics().queued == 136 + 300, "the session may be about to read")
+    fixture.clock.advance(2)
     try await fixture.waitUntilIdle()
     #expect(fixture.maker.rendered.count == 84)
     #expect(fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 136)
@@ -288,6 +292,26 @@ struct RequestTests {
     }
     try await fixture.waitUntilIdle()
     #expect(fixture.engine.shared.withLock { $0.caching.pendingCount } == 0)
+  }
+
+  /// A client that reads each result as soon as it can has no room for further ones now and then.
+  @Test func workOfASessionThatReadsIsAlwaysQueued() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...200)
+    let session = try fixture.session()
+    try session.request(demands(1...200))
+    var finals = 0
+    while finals < 136 {
+      try await eventually("64 results wait, and nothing runs") {
+        let results = fixture.engine.shared.withLock { $0.sessions[session.number]?.results.count }
+        return results == 64 && fixture.engine.statistics().running == 0
+      }
+      #expect(fixture.engine.statistics().queued == 136 - finals)
+      fixture.clock.advance(1)
+      #expect(fixture.engine.statistics().queued == 136 - finals)
+      finals += session.takeResults().count
+    }
+    try await fixture.waitUntilIdle()
   }
 
   @Test func cachingThatWasStoppedBeginsNothing() async throws {

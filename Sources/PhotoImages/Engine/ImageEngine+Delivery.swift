@@ -30,7 +30,8 @@ extension ImageEngine {
       // A picture that serves several requests was decoded once.
       isFresh = false
     }
-    let (notifications, unused) = shared.withLock { state in Self.enqueue(results, lane, &state) }
+    let now = configuration.clock.seconds()
+    let (notifications, unused) = shared.withLock { state in Self.enqueue(results, lane, now: now, &state) }
     if case .kept(let found, _, _, _) = outcome {
       for result in results where result.1.found == nil { store.unpin(found.key, wasSent: false) }
       for key in unused { store.unpin(key, wasSent: false) }
@@ -86,7 +87,7 @@ extension ImageEngine {
 
   /// - Returns: the closures to call, and the pinned pictures of requests that are gone.
   private static func enqueue(
-    _ results: [(ImageTicket, SessionState.WaitingResult)], _ lane: ImageLane, _ state: inout State
+    _ results: [(ImageTicket, SessionState.WaitingResult)], _ lane: ImageLane, now: UInt32, _ state: inout State
   ) -> ([@Sendable () -> Void], [PictureKey]) {
     var notifications: [@Sendable () -> Void] = []
     var unused: [PictureKey] = []
@@ -99,11 +100,8 @@ extension ImageEngine {
       }
       var waiting = waiting
       waiting.result.requestID = request.id
-      if state.sessions[ticket.session]?.results.isEmpty == true, let notify = state.sessions[ticket.session]?.notify {
-        notifications.append(notify)
-      }
-      state.sessions[ticket.session]?.results.append(waiting)
-      state.sessions[ticket.session]?.waitingBytes += waiting.byteCount
+      let isFirst = state.sessions[ticket.session]?.append(waiting, now: now) == true
+      if isFirst, let notify = state.sessions[ticket.session]?.notify { notifications.append(notify) }
     }
     return (notifications, unused)
   }

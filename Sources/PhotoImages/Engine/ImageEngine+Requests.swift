@@ -77,11 +77,12 @@ extension ImageEngine {
   // MARK: - Results
 
   func takeResults(_ number: Int) -> [PictureResult] {
-    let end = configuration.clock.seconds() + RecentlySent.time
+    let now = configuration.clock.seconds()
+    let end = now + RecentlySent.time
     let taken = shared.withLock { state -> [SessionState.WaitingResult] in
       guard var session = state.sessions.removeValue(forKey: number) else { return [] }
       defer { state.sessions[number] = session }
-      let taken = session.takeResults()
+      let taken = session.takeResults(now: now)
       for result in taken {
         if let found = result.found, case .picture(let picture) = result.result.outcome,
           case .stored(let imageID) = picture.content

@@ -215,10 +215,11 @@ package final class ImageEngine: Sendable {
   // MARK: - The library and the store
 
   package func statistics() -> ImageStatistics {
+    let now = configuration.clock.seconds()
     var statistics = shared.withLock { state in
       var counts = state.counts
       counts.sessions = state.sessions.values.count { !$0.isPrivate }
-      counts.queued = Self.queuedCount(state)
+      counts.queued = Self.queuedCount(state, now: now)
       counts.running =
         state.immediate.runningCount + state.movingCount + state.rendering.runningCount + state.cachingLookupCount
       return counts
@@ -229,11 +230,14 @@ package final class ImageEngine: Sendable {
   }
 
   /// The requests and members that wait for their turn. Those of a session that does not read its results get no turn, and
-  /// are not counted. So this gets to 0 when all other work is done.
-  private static func queuedCount(_ state: State) -> Int {
-    state.immediate.waitingCount { state.sessions[$0]?.hasRoom(.immediate) ?? false }
-      + state.rendering.waitingCount { state.sessions[$0]?.hasRoom(.rendering) ?? false }
-      + state.caching.pendingCount { state.sessions[$0]?.hasRoom(.rendering) ?? false }
+  /// are not counted. So this gets to 0 when all other work is done. A session that reads them has no room for moments
+  /// only, and is counted.
+  private static func queuedCount(_ state: State, now: UInt32) -> Int {
+    func counts(_ session: Int, _ lane: ImageLane) -> Bool {
+      state.sessions[session].map { $0.hasRoom(lane) || $0.isReading(now: now) } ?? false
+    }
+    return state.immediate.waitingCount { counts($0, .immediate) }
+      + state.rendering.waitingCount { counts($0, .rendering) } + state.caching.pendingCount { counts($0, .rendering) }
   }
 
   /// Empties the store, and forgets failures. Pictures that were sent in the last 60 s go when that time is over.

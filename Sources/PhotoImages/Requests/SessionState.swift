@@ -50,6 +50,8 @@ struct SessionState: Sendable {
   var highestID: Int64?
   var results: [WaitingResult] = []
   var waitingBytes = 0
+  /// When results began to wait, or when some were last taken, by the clock of the store.
+  private var waitingSince: UInt32 = 0
   /// The results of work that runs.
   var reservedCount = 0
   var reservedBytes = 0
@@ -66,6 +68,20 @@ struct SessionState: Sendable {
   /// The most bytes of one result that work of this lane may have.
   func reservation(_ lane: ImageLane) -> Int {
     wantsData || lane == .immediate ? Self.encodedBytes(Self.mostInlineBytes) : Self.resultOverhead
+  }
+
+  /// Whether the client takes its results. The clock has whole seconds, so a client that stops counts as reading for one to
+  /// two seconds more.
+  func isReading(now: UInt32) -> Bool { results.isEmpty || now <= waitingSince + 1 }
+
+  /// Adds a result for the client.
+  /// - Returns: whether it is the only one, so that the client must be notified.
+  mutating func append(_ result: WaitingResult, now: UInt32) -> Bool {
+    let isFirst = results.isEmpty
+    if isFirst { waitingSince = now }
+    results.append(result)
+    waitingBytes += result.byteCount
+    return isFirst
   }
 
   /// The size of a result as it is sent.
@@ -89,7 +105,8 @@ struct SessionState: Sendable {
   }
 
   /// Takes results for one reply.
-  mutating func takeResults() -> [WaitingResult] {
+  mutating func takeResults(now: UInt32) -> [WaitingResult] {
+    waitingSince = now
     var bytes = 0
     var count = 0
     for result in results.prefix(Self.mostWaitingResults) {
