@@ -40,7 +40,7 @@ struct ShownPicture {
       }
     case .none:
       throw Failure(
-        .unavailable, "this terminal answers that it can't show pictures", remedy: remedy, command: "show")
+        .unavailable, "this terminal does not answer that it can show pictures", remedy: remedy, command: "show")
     }
     let pixels = terminal.pixels
     size = ImageSize(width: pixels.width, height: pixels.height)
