@@ -30,6 +30,17 @@ import Varlink
     return found
   }
 
+  /// The times of each folder of the store, which each new, renamed or removed file changes.
+  private func folders(_ fixture: ImageFixture) -> [String: [Int]] {
+    var found: [String: [Int]] = [:]
+    for case let name as String in FileManager.default.enumerator(atPath: fixture.store) ?? .init() {
+      var status = stat()
+      guard stat("\(fixture.store)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
+      found[name] = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+    }
+    return found
+  }
+
   private func sharedNames(_ fixture: ImageFixture) -> Set<String> {
     let names = FileManager.default.enumerator(atPath: fixture.thumbnails + "/large")?.compactMap { $0 as? String }
     return Set((names ?? []).filter { $0.hasSuffix(".png") })
@@ -89,6 +100,49 @@ import Varlink
       #expect(reads <= (isSharing ? 3 * shown.count + 1 : 1), "\(reads) reads of assets")
       let after = files(fixture)
       #expect(after.allSatisfy { kept[$0.key] == $0.value }, "a file of the store was touched")
+      #expect(fixture.maker.count == made)
+    }
+  }
+
+  /// Each of 10,000 photos has a kept picture. The rename is one commit. After it, no picture was made, moved or removed,
+  /// and the catalog was read for none of them.
+  @Test func renamingAFolderTouchesNoneOfManyPictures() async throws {
+    let fixture = try ImageFixture()
+    let (directory, ids) = try fixture.addFolder("old", photos: 10_000)
+    let other = try fixture.add("other.jpg")
+    let updates = ImageUpdates(
+      engine: fixture.engine, live: fixture.server.live, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    let task = Task { await updates.follow() }
+    defer { task.cancel() }
+    try await fixture.serving { socket in
+      let session = try await ImageTestSession(socket)
+      let set = CachingRequest(session: session.name, assetIDs: ids + [other], targetWidth: 256, targetHeight: 256)
+      _ = try await session.call("StartCaching", set, VarlinkEmpty.self)
+      try await eventually("all pictures are kept") {
+        let statistics = fixture.engine.statistics()
+        return statistics.queued == 0 && statistics.running == 0
+      }
+      fixture.engine.store.waitUntilIdle()
+      let (kept, places, made) = (files(fixture), folders(fixture), fixture.maker.count)
+      #expect(kept.count == 10_001 && made == 10_001)
+      _ = fixture.counted.takeCount()
+      let sequence = fixture.server.live.feed.sequence
+
+      try fixture.renameFolder(directory, from: "old", to: "new")
+      #expect(fixture.server.live.feed.sequence == sequence + 1)
+      // Commits are followed in their order. When the later one was followed, the rename was, too.
+      try fixture.change(other, "other.jpg", "another content")
+      try await eventually("the picture of the other photo is removed") { files(fixture).count == 10_000 }
+      fixture.engine.store.waitUntilIdle()
+      #expect(fixture.counted.takeCount() == 1, "the revision of the other photo")
+      #expect(files(fixture).allSatisfy { kept[$0.key] == $0.value } && fixture.maker.count == made)
+      let changed = folders(fixture).filter { places[$0.key] != $0.value }
+      #expect(changed.count == 1, "the folder of the other picture")
+
+      // The pictures are those of the renamed photos.
+      try await session.request([.frame(1, ids[0]), .frame(2, ids[9_999])])
+      for _ in 0..<2 { #expect(try await session.next().image != nil) }
       #expect(fixture.maker.count == made)
     }
   }
