@@ -34,11 +34,7 @@ enum ScriptedDecoder {
   /// - Returns: its path.
   static func install(in folder: String) throws -> String {
     let path = folder + "/scripted-image"
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
-    guard descriptor >= 0 else { throw SystemCallError("open \(path)") }
-    defer { close(descriptor) }
-    let bytes = Array(program.utf8)
-    guard write(descriptor, bytes, bytes.count) == bytes.count else { throw SystemCallError("write \(path)") }
+    try installProgram(program, at: path)
     return path
   }
 
