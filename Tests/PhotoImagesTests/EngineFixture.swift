@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import PhotoModel
 import Synchronization
 import TestTools
 import Testing
@@ -87,7 +88,7 @@ final class EngineFixture: Sendable {
 
   /// Makes one picture.
   func picture(
-    _ id: Int64, _ options: ImageOptions = .thumbnail, in session: ImageSession, as number: Int64
+    _ id: AssetID, _ options: ImageOptions = .thumbnail, in session: ImageSession, as number: some RequestNumber
   ) async throws -> PictureResult {
     try session.request([ImageDemand(id: number, assetID: id, options: options)])
     let results = try await results(of: session, finals: 1)
@@ -143,3 +144,26 @@ extension PictureResult {
 }
 
 func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+/// A number of a request. Many tests number a request as its asset.
+protocol RequestNumber {
+  var requestID: Int64 { get }
+}
+
+extension Int: RequestNumber {
+  var requestID: Int64 { Int64(self) }
+}
+
+extension Int64: RequestNumber {
+  var requestID: Int64 { self }
+}
+
+extension AssetID: RequestNumber {
+  var requestID: Int64 { rawValue }
+}
+
+extension ImageDemand {
+  init(id number: some RequestNumber, assetID: AssetID, options: ImageOptions) {
+    self.init(id: number.requestID, assetID: assetID, options: options)
+  }
+}

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import PhotoModel
 import Synchronization
 import WatchRecords
 
@@ -9,14 +10,14 @@ import WatchRecords
 /// A library of photos without a catalog.
 final class FakeAssets: ImageAssets {
   private struct State {
-    var assets: [Int64: ImageAsset] = [:]
-    var openErrors: [Int64: ImageFileError] = [:]
+    var assets: [AssetID: ImageAsset] = [:]
+    var openErrors: [AssetID: ImageFileError] = [:]
     /// The assets whose files differ from the catalog, or can't be compared.
-    var fileStates: [Int64: ImageFileState] = [:]
-    var onShare: Set<Int64> = []
+    var fileStates: [AssetID: ImageFileState] = [:]
+    var onShare: Set<AssetID> = []
     var isReadable = true
     /// It is called before an asset is looked up.
-    var onLookup: (@Sendable (Int64) -> Void)?
+    var onLookup: (@Sendable (AssetID) -> Void)?
     /// Not nil while the share does not answer: the threads that wait for it.
     var waiting: [DispatchSemaphore]?
     var waitingCount: Int { waiting?.count ?? 0 }
@@ -28,7 +29,7 @@ final class FakeAssets: ImageAssets {
   private let state = Mutex(State())
 
   /// Adds photos with one file each, `1.jpg` and so on, in revision `r1`.
-  func add(_ ids: some Sequence<Int64>, pixelSize: ImageFrame? = nil) {
+  func add(_ ids: some Sequence<AssetID>, pixelSize: ImageFrame? = nil) {
     state.withLock { state in
       for id in ids {
         let file = ImageFile(
@@ -40,7 +41,7 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func change(_ id: Int64, _ body: (inout ImageAsset) -> Void) {
+  func change(_ id: AssetID, _ body: (inout ImageAsset) -> Void) {
     state.withLock { state in
       guard var asset = state.assets[id] else { return }
       body(&asset)
@@ -48,19 +49,19 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func remove(_ id: Int64) { state.withLock { $0.assets[id] = nil } }
+  func remove(_ id: AssetID) { state.withLock { $0.assets[id] = nil } }
 
-  func failOpening(_ id: Int64, _ error: ImageFileError?) { state.withLock { $0.openErrors[id] = error } }
+  func failOpening(_ id: AssetID, _ error: ImageFileError?) { state.withLock { $0.openErrors[id] = error } }
 
   /// Changes the file of an asset, or lets the catalog know the file as it is.
-  func setFileChanged(_ id: Int64, _ isChanged: Bool) {
+  func setFileChanged(_ id: AssetID, _ isChanged: Bool) {
     setFileState(id, isChanged ? .changed : .unchanged)
   }
 
-  func setFileState(_ id: Int64, _ fileState: ImageFileState) { state.withLock { $0.fileStates[id] = fileState } }
+  func setFileState(_ id: AssetID, _ fileState: ImageFileState) { state.withLock { $0.fileStates[id] = fileState } }
 
   /// Moves the files of assets to a share.
-  func moveToShare(_ ids: some Sequence<Int64>) { state.withLock { $0.onShare.formUnion(ids) } }
+  func moveToShare(_ ids: some Sequence<AssetID>) { state.withLock { $0.onShare.formUnion(ids) } }
 
   /// Lets each file of the share block until ``answerFromShare()``.
   func blockShare() { state.withLock { $0.waiting = [] } }
@@ -91,9 +92,9 @@ final class FakeAssets: ImageAssets {
   /// Lets the catalog be unreadable, or readable again.
   func setReadable(_ isReadable: Bool) { state.withLock { $0.isReadable = isReadable } }
 
-  func setOnLookup(_ onLookup: (@Sendable (Int64) -> Void)?) { state.withLock { $0.onLookup = onLookup } }
+  func setOnLookup(_ onLookup: (@Sendable (AssetID) -> Void)?) { state.withLock { $0.onLookup = onLookup } }
 
-  func imageAsset(_ id: Int64) throws -> ImageAsset? {
+  func imageAsset(_ id: AssetID) throws -> ImageAsset? {
     state.withLock { $0.onLookup }?(id)
     return try state.withLock { state in
       guard state.isReadable else { throw POSIXError(.EIO) }
@@ -109,7 +110,7 @@ final class FakeAssets: ImageAssets {
     }
   }
 
-  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> {
+  func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID> {
     try state.withLock { state in
       guard state.isReadable else { throw POSIXError(.EIO) }
       return ids.filter { state.assets[$0] == nil }

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -136,7 +137,7 @@ struct ImageQueueTests {
       CachingSets.Want(frame: ImageFrame(width: $0, height: $0), contentMode: .aspectFit)
     }
     for _ in 0..<1000 {
-      let ids = (0..<5).map { _ in Int64.random(in: 0..<40, using: &random) }
+      let ids = (0..<5).map { _ in AssetID.random(in: 0...39, using: &random) }
       let want = wants.randomElement(using: &random)!
       let named = Set(ids.map { CachingSets.Member(assetID: $0, want: want) })
       switch Int.random(in: 0..<10, using: &random) {

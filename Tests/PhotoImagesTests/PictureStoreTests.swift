@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Logging
+import PhotoModel
 import Synchronization
 import TestTools
 import Testing
@@ -15,9 +16,9 @@ struct PictureStoreTests {
     fixture.assets.add(1...40)
     let session = try fixture.session()
     let first = try #require(try await fixture.picture(1, in: session, as: 1).path)
-    for id in Int64(2)...40 {
+    for id in AssetID(2)...40 {
       try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)])
-      try await eventually("picture \(id) is made") { fixture.maker.rendered.count == Int(id) }
+      try await eventually("picture \(id) is made") { fixture.maker.rendered.count == Int(id.rawValue) }
       _ = await session.cancel(nil)
     }
     try await fixture.waitUntilIdle()
@@ -29,7 +30,7 @@ struct PictureStoreTests {
     fixture.clock.advance(1)
     _ = try await fixture.picture(41 - 1, .square(128), in: session, as: 100)
     fixture.clock.advance(100)
-    for id in Int64(2)...30 { _ = try await fixture.picture(id, .square(128), in: session, as: 100 + id) }
+    for id in AssetID(2)...30 { _ = try await fixture.picture(id, .square(128), in: session, as: 100 + id.rawValue) }
     try await fixture.waitUntilIdle()
     #expect(!isReadable(first))
   }
@@ -56,7 +57,7 @@ struct PictureStoreTests {
     let (slow, session) = (try fixture.session(), try fixture.session())
     try slow.request([ImageDemand(id: 1, assetID: 1, options: .thumbnail)])
     try await fixture.waitUntilIdle()
-    for id in Int64(2)...30 {
+    for id in AssetID(2)...30 {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
@@ -70,13 +71,13 @@ struct PictureStoreTests {
     let fixture = try EngineFixture(maximumBytes: 10_000)
     fixture.assets.add(1...12)
     let session = try fixture.session()
-    for id in Int64(1)...9 {
+    for id in AssetID(1)...9 {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
     _ = try await fixture.picture(1, in: session, as: 10)
     fixture.clock.advance(100)
-    for id in Int64(10)...12 {
+    for id in AssetID(10)...12 {
       _ = try await fixture.picture(id, in: session, as: id + 1)
       fixture.clock.advance(100)
     }
@@ -89,7 +90,7 @@ struct PictureStoreTests {
     let fixture = try EngineFixture(maximumBytes: 20_000)
     fixture.assets.add(1...12)
     let session = try fixture.session()
-    for id in Int64(1)...12 { _ = try await fixture.picture(id, in: session, as: id) }
+    for id in AssetID(1)...12 { _ = try await fixture.picture(id, in: session, as: id) }
     #expect(fixture.keptFiles.count == 12)
     fixture.clock.advance(100)
     fixture.engine.setMaximumBytes(5000)
@@ -100,14 +101,14 @@ struct PictureStoreTests {
 
   /// A store with ten pictures of 1000 bytes, and no engine.
   private func fullStore(
-    in folder: TemporaryFolder, isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
+    in folder: TemporaryFolder, isHeld: @escaping @Sendable (_ assetID: AssetID) -> Bool
   ) throws -> PictureStore {
     let store = PictureStore(
       directory: folder.path + "/pictures", library: 7, maximumBytes: 10_000, clock: ManualClock().clock,
       logger: Logger(label: "test"), isHeld: isHeld)
     let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 1000)
     let header = try #require(PictureHeader(bytes[...]))
-    for id in Int64(1)...10 {
+    for id in AssetID(1)...10 {
       let found = try store.put(PictureKey(library: 7, assetID: id, revision: 1, variant: 0), bytes, header)
       store.unpin(found.key, wasSent: false)
     }
@@ -117,7 +118,7 @@ struct PictureStoreTests {
   /// In each round, one more picture can go, as if the time of another one that was sent had just ended.
   @Test func evictionEndsIfAllPicturesThatCanGoHaveGone() throws {
     let folder = try TemporaryFolder("images")
-    let rounds = Mutex<Int64>(0)
+    let rounds = Mutex<AssetID>(0)
     let store = try fullStore(in: folder) { id in
       rounds.withLock { rounds in
         // The picture of the asset 1 is the first one of a round, and stays.
@@ -165,13 +166,13 @@ struct PictureStoreTests {
     let held = Set(fixture.keptFiles)
     #expect(held.count == fixture.maker.rendered.count, "nothing was evicted to make room")
     #expect(held.count >= 3 && fixture.engine.statistics().bytes <= 5000)
-    for id in Int64(31)...50 {
+    for id in AssetID(31)...50 {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
     #expect(held.isSubset(of: Set(fixture.keptFiles)))
     try session.stopCachingAll()
-    for id in Int64(51)...60 {
+    for id in AssetID(51)...60 {
       _ = try await fixture.picture(id, in: session, as: id)
       fixture.clock.advance(100)
     }
@@ -198,7 +199,7 @@ struct PictureStoreTests {
     var path = try #require(try await fixture.picture(1, in: session, as: 1).path)
     for (number, damage) in damages.enumerated() {
       damage(path)
-      path = try #require(try await fixture.picture(1, in: session, as: Int64(number + 2)).path)
+      path = try #require(try await fixture.picture(1, in: session, as: AssetID(number + 2)).path)
       #expect(fixture.maker.rendered.count == number + 2)
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == 1000)
     }
@@ -230,7 +231,7 @@ struct PictureStoreTests {
     fixture.assets.add(1...1)
     let session = try fixture.session()
     for (number, side) in [128, 256, 512].enumerated() {
-      _ = try await fixture.picture(1, .square(side), in: session, as: Int64(number))
+      _ = try await fixture.picture(1, .square(side), in: session, as: AssetID(number))
     }
     fixture.assets.change(1) { $0.revision = "r2" }
     fixture.clock.advance(61)
@@ -246,7 +247,7 @@ struct PictureStoreTests {
     fixture.assets.add(1...3)
     let session = try fixture.session()
     var paths: [String] = []
-    for id in Int64(1)...3 {
+    for id in AssetID(1)...3 {
       paths.append(try #require(try await fixture.picture(id, in: session, as: id).path))
       if id < 3 { fixture.clock.advance(61) }
     }
@@ -265,7 +266,7 @@ struct PictureStoreTests {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
     let session = try fixture.session()
-    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    for id in AssetID(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
     fixture.assets.remove(2)
     fixture.engine.assetsWereRemoved([2])
     try await fixture.waitUntilIdle()
@@ -279,7 +280,7 @@ struct PictureStoreTests {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
     let session = try fixture.session()
-    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    for id in AssetID(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
     try await fixture.waitUntilIdle()
     fixture.engine.store.queue.suspend()
     defer { fixture.engine.store.queue.resume() }
@@ -294,7 +295,7 @@ struct PictureStoreTests {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
     let session = try fixture.session()
-    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    for id in AssetID(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
     try await fixture.waitUntilIdle()
     fixture.assets.remove(2)
     let store = fixture.engine.store
@@ -321,7 +322,7 @@ struct PictureStoreTests {
     let fixture = try EngineFixture()
     fixture.assets.add(1...2)
     let session = try fixture.session()
-    for id in Int64(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
+    for id in AssetID(1)...2 { _ = try await fixture.picture(id, in: session, as: id) }
     fixture.engine.shutDown()
     fixture.clock.advance(61)
     fixture.engine.setMaximumBytes(500)
@@ -337,7 +338,7 @@ struct PictureStoreTests {
     do {
       let fixture = try EngineFixture(assets: assets, in: folder)
       let session = try fixture.session()
-      for id in Int64(1)...4 { _ = try await fixture.picture(id, in: session, as: id) }
+      for id in AssetID(1)...4 { _ = try await fixture.picture(id, in: session, as: id) }
     }
     assets.remove(2)
     assets.remove(3)
@@ -360,7 +361,7 @@ struct PictureStoreTests {
     first.assets.add(1...4)
     let session = try first.session()
     var paths: [String] = []
-    for id in Int64(1)...4 { paths.append(try #require(try await first.picture(id, in: session, as: id).path)) }
+    for id in AssetID(1)...4 { paths.append(try #require(try await first.picture(id, in: session, as: id).path)) }
     let temporary = folder.path + "/pictures/temporary/\(first.engine.store.token)-9"
     write(Data(count: 9), to: temporary)
     var status = stat()
@@ -425,7 +426,7 @@ struct PictureStoreTests {
       let fixture = try EngineFixture(in: folder)
       fixture.assets.add(1...5)
       let session = try fixture.session()
-      for id in Int64(1)...5 { _ = try await fixture.picture(id, in: session, as: id) }
+      for id in AssetID(1)...5 { _ = try await fixture.picture(id, in: session, as: id) }
       fixture.engine.shutDown()
     }
     // Files that a killed photod leaves behind, and files of other programs.
@@ -442,7 +443,7 @@ struct PictureStoreTests {
     assets.add(1...5)
     let fixture = try EngineFixture(assets: assets, in: folder)
     let session = try fixture.session()
-    for id in Int64(1)...5 { #expect(try await fixture.picture(id, in: session, as: id).longerSide == 256) }
+    for id in AssetID(1)...5 { #expect(try await fixture.picture(id, in: session, as: id).longerSide == 256) }
     #expect(fixture.maker.rendered.isEmpty)
     try await fixture.waitUntilIdle()
     #expect(fixture.engine.statistics().bytes == 5000)
@@ -482,7 +483,7 @@ struct PictureStoreTests {
     var random = SeededGenerator(seed: UInt64(seed))
     var oldest = OldestFiles(64)
     var all: [KeptFile] = []
-    for id in Int64(0)..<Int64.random(in: 1..<3000, using: &random) {
+    for id in AssetID(0)..<AssetID.random(in: 1...2_999, using: &random) {
       var status = stat()
       status.st_mtim.tv_sec = .random(in: 0..<1000, using: &random)
       let file = KeptFile(key: PictureKey(library: 7, assetID: id, revision: 0, variant: 0), isPNG: false, status)
@@ -495,11 +496,11 @@ struct PictureStoreTests {
 
   @Test func sentPictureIsRememberedForSixtySecondsAndForgottenLater() {
     var sent = RecentlySent()
-    func key(_ id: Int64) -> PictureKey { PictureKey(library: 7, assetID: id, revision: 0, variant: 0) }
+    func key(_ id: AssetID) -> PictureKey { PictureKey(library: 7, assetID: id, revision: 0, variant: 0) }
     for now in UInt32(1000)..<1500 {
-      sent.note(key(Int64(now)), at: now)
+      sent.note(key(AssetID(now)), at: now)
       for past in [0, 1, 30, 59, 60, 61, 100, 200] as [UInt32] where now - past >= 1000 {
-        #expect(sent.contains(key(Int64(now - past)), at: now) == (past <= 60), "\(past) s")
+        #expect(sent.contains(key(AssetID(now - past)), at: now) == (past <= 60), "\(past) s")
       }
     }
     sent.note(key(1), at: 1500)
@@ -514,12 +515,12 @@ struct PictureStoreTests {
     let fixture = try EngineFixture()
     fixture.assets.add(1...300)
     let session = try fixture.session()
-    for id in Int64(1)...300 { try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)]) }
+    for id in AssetID(1)...300 { try session.request([ImageDemand(id: id, assetID: id, options: .thumbnail)]) }
     _ = try await fixture.results(of: session, finals: 300)
     fixture.clock.advance(61)
-    for id in Int64(1)...100 { fixture.assets.remove(id) }
-    for id in Int64(101)...200 { fixture.assets.change(id) { $0.revision = "r2" } }
-    for id in Int64(1)...100 { fixture.engine.assetsWereRemoved([id]) }
+    for id in AssetID(1)...100 { fixture.assets.remove(id) }
+    for id in AssetID(101)...200 { fixture.assets.change(id) { $0.revision = "r2" } }
+    for id in AssetID(1)...100 { fixture.engine.assetsWereRemoved([id]) }
     fixture.engine.assetsChanged(Array(101...300))
     try await fixture.waitUntilIdle()
     let kept = fixture.keptFiles.compactMap { Int($0.split(separator: "/")[1].prefix { $0 != "-" }) }
@@ -527,7 +528,7 @@ struct PictureStoreTests {
   }
 
   @Test func namesAreRead() throws {
-    for id in [Int64(0), 17, 255, 256, .max] {
+    for id in [AssetID(0), 17, 255, 256, .max] {
       for target in [PictureTarget.kept(256), .original, .exact(ImageFrame(width: 300, height: 200), covers: true)] {
         let key = PictureKey(
           library: .max, assetID: id, revision: PictureHash.revision("r"), file: 3, target: target, isPNG: false,

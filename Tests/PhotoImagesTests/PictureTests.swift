@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ImageRecords
+import PhotoModel
 import TestTools
 import Testing
 
@@ -66,7 +67,7 @@ struct PictureTests {
       ),
     ]
     for (number, (options, isDegraded)) in cases.enumerated() {
-      let result = try await fixture.picture(1, options, in: session, as: Int64(number))
+      let result = try await fixture.picture(1, options, in: session, as: AssetID(number))
       #expect(result.path == nil && result.picture?.isDegraded == isDegraded, "\(options)")
     }
     // A whole photo that is embedded is not larger in the file.
@@ -122,13 +123,13 @@ struct PictureTests {
     let session = try fixture.session()
     let options = ImageOptions(
       frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFill, delivery: .highQuality)
-    for id in Int64(1)...2 {
+    for id in AssetID(1)...2 {
       let result = try await fixture.picture(id, options, in: session, as: id)
       #expect(result.longerSide == 2048)
     }
     #expect(fixture.maker.rendered.count == 3, "without a known size, the first one is too small")
     // From now on, the kept ones tell the aspect ratio.
-    for id in Int64(1)...2 { _ = try await fixture.picture(id, options, in: session, as: id + 2) }
+    for id in AssetID(1)...2 { _ = try await fixture.picture(id, options, in: session, as: id + 2) }
     #expect(fixture.maker.rendered.count == 3)
   }
 
@@ -138,7 +139,7 @@ struct PictureTests {
     let session = try fixture.session()
     var options = ImageOptions.square(300)
     options.resize = .exact
-    for number in Int64(1)...2 {
+    for number in AssetID(1)...2 {
       let result = try await fixture.picture(1, options, in: session, as: number)
       #expect(result.picture?.width == 300 && result.picture?.height == 200)
     }
@@ -154,7 +155,7 @@ struct PictureTests {
     fixture.maker.state.withLock { $0.sizes["1.jpg"] = ImageFrame(width: 90, height: 60) }
     let session = try fixture.session()
     for (number, side) in [256, 128, 2048].enumerated() {
-      let result = try await fixture.picture(1, .square(side), in: session, as: Int64(number + 1))
+      let result = try await fixture.picture(1, .square(side), in: session, as: AssetID(number + 1))
       #expect(result.longerSide == 90 && result.picture?.isDegraded == false)
     }
     let full = try await fixture.picture(1, ImageOptions(delivery: .highQuality), in: session, as: 9)
@@ -168,7 +169,7 @@ struct PictureTests {
     fixture.assets.add(1...2)
     let session = try fixture.session()
     _ = try await fixture.picture(1, .square(512), in: session, as: 1)
-    for id in Int64(1)...2 { fixture.assets.change(id) { $0.isAvailable = false } }
+    for id in AssetID(1)...2 { fixture.assets.change(id) { $0.isAvailable = false } }
     let fitting = try await fixture.picture(1, .square(512, .opportunistic), in: session, as: 2)
     #expect(fitting.longerSide == 512 && fitting.picture?.isDegraded == false)
     let smaller = try await fixture.picture(1, .square(2048, .opportunistic), in: session, as: 3)
@@ -192,7 +193,7 @@ struct PictureTests {
     let session = try fixture.session()
     fixture.assets.setFileChanged(1, true)
     for (number, delivery) in [ImageOptions.Delivery.opportunistic, .fast, .highQuality].enumerated() {
-      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: Int64(number))
+      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: AssetID(number))
       #expect(result.failure == .unavailable)
     }
     #expect(fixture.maker.rendered.isEmpty && fixture.maker.embeddedCount == 0 && fixture.keptFiles.isEmpty)
@@ -250,7 +251,7 @@ struct PictureTests {
     let session = try fixture.session()
     fixture.assets.failOpening(1, .readFailed(number))
     for (id, delivery) in [ImageOptions.Delivery.opportunistic, .fast, .highQuality].enumerated() {
-      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: Int64(id))
+      let result = try await fixture.picture(1, .square(256, delivery), in: session, as: AssetID(id))
       guard case .failure(.unavailable, let message) = result.outcome else {
         Issue.record("\(result)")
         continue
@@ -285,8 +286,8 @@ struct PictureTests {
     fixture.assets.add(1...1)
     fixture.maker.state.withLock { $0.failures["1.jpg"] = .failed(.unreadable, message: "the file is cut off") }
     let session = try fixture.session()
-    for number in Int64(1)...3 {
-      let result = try await fixture.picture(1, .square(Int(number) * 100), in: session, as: number)
+    for number in 1...3 {
+      let result = try await fixture.picture(1, .square(number * 100), in: session, as: number)
       #expect(result.failure == .unreadable)
     }
     #expect(fixture.maker.rendered.count == 1)
@@ -469,7 +470,7 @@ struct PictureTests {
       asset.files[0].contentType = "video/mp4"
     }
     let session = try fixture.session()
-    func picture(_ id: Int64, at seconds: Double?, as number: Int64) async throws {
+    func picture(_ id: AssetID, at seconds: Double?, as number: Int64) async throws {
       var options = ImageOptions.thumbnail
       options.atSeconds = seconds
       #expect(try await fixture.picture(id, options, in: session, as: number).picture != nil)

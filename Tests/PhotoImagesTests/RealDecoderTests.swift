@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import PhotoModel
 import Synchronization
 import TestTools
 import Testing
@@ -29,14 +30,16 @@ struct RealDecoderTests {
 
     init(_ paths: [String]) { self.paths = paths }
 
-    func imageAsset(_ id: Int64) throws -> ImageAsset? {
-      guard paths.indices.contains(Int(id) - 1) else { return nil }
+    func imageAsset(_ id: AssetID) throws -> ImageAsset? {
+      guard paths.indices.contains(Int(id.rawValue) - 1) else { return nil }
       let file = ImageFile(
-        index: 0, path: Array(paths[Int(id) - 1].utf8), contentType: "image/jpeg", byteCount: 1, kind: .photo)
+        index: 0, path: Array(paths[Int(id.rawValue) - 1].utf8), contentType: "image/jpeg", byteCount: 1, kind: .photo)
       return ImageAsset(id: id, revision: "r1", isAvailable: true, files: [file])
     }
 
-    func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> { ids.filter { !paths.indices.contains(Int($0) - 1) } }
+    func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID> {
+      ids.filter { !paths.indices.contains(Int($0.rawValue) - 1) }
+    }
 
     func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile {
       let descriptor = Glibc.open(String(decoding: file.path, as: UTF8.self), O_RDONLY | O_CLOEXEC)
@@ -82,14 +85,14 @@ struct RealDecoderTests {
     return results
   }
 
-  private func request(_ first: Int64, _ ids: [Int64]) throws {
+  private func request(_ first: Int64, _ ids: [AssetID]) throws {
     try session.request(
       ids.enumerated().map { ImageDemand(id: first + Int64($0), assetID: $1, options: .square(128, .opportunistic)) })
   }
 
   @Test func realPhotosHavePictures() async throws {
     defer { engine.shutDown() }
-    try request(1, Array(1...Int64(count)))
+    try request(1, Array(1...AssetID(count)))
     for result in try await results(count) where result.isFinal {
       let path = try #require(result.path, "\(result)")
       #expect(result.longerSide ?? 0 <= 128)

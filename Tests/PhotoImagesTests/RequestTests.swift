@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import PhotoModel
 import Synchronization
 import TestTools
 import Testing
@@ -8,7 +9,7 @@ import Testing
 
 /// The promises about requests, cancellations and turns.
 struct RequestTests {
-  private func demands(_ ids: some Sequence<Int64>, _ options: ImageOptions = .thumbnail) -> [ImageDemand] {
+  private func demands(_ ids: some Sequence<AssetID>, _ options: ImageOptions = .thumbnail) -> [ImageDemand] {
     ids.map { ImageDemand(id: $0, assetID: $0, options: options) }
   }
 
@@ -117,7 +118,7 @@ struct RequestTests {
     let session = try fixture.session()
     #expect(throws: ImageRequestError.tooManyRequests(limit: 1000)) { try session.request(demands(1...1001)) }
     for call in 0..<10 {
-      try session.request((1...1000).map { ImageDemand(id: Int64(call * 1000 + $0), assetID: 1, options: .thumbnail) })
+      try session.request((1...1000).map { ImageDemand(id: call * 1000 + $0, assetID: 1, options: .thumbnail) })
     }
     #expect(throws: ImageRequestError.tooManyRequests(limit: 10_000)) { try session.request(demands([10_001])) }
     #expect(throws: ImageRequestError.tooManyRequests(limit: 50_000)) {

@@ -1,3 +1,4 @@
+import PhotoModel
 import Synchronization
 import TestTools
 import Testing
@@ -14,13 +15,13 @@ struct ShareCopyTests {
     return fixture
   }
 
-  private func demands(_ ids: some Sequence<Int64>, _ delivery: ImageOptions.Delivery) -> [ImageDemand] {
+  private func demands(_ ids: some Sequence<AssetID>, _ delivery: ImageOptions.Delivery) -> [ImageDemand] {
     ids.map { ImageDemand(id: $0, assetID: $0, options: .square(256, delivery)) }
   }
 
   /// Requests pictures of assets, one after another. Two threads that copy at the same time would take turns.
   private func request(
-    _ ids: some Sequence<Int64>, in session: ImageSession, _ fixture: EngineFixture
+    _ ids: some Sequence<AssetID>, in session: ImageSession, _ fixture: EngineFixture
   ) async throws {
     for id in ids {
       try session.request(demands([id], .opportunistic))
@@ -47,7 +48,7 @@ struct ShareCopyTests {
     fixture.maker.state.withLock { $0.embedded = [] }
     let session = try fixture.session()
     for (number, delivery) in [ImageOptions.Delivery.opportunistic, .fast].enumerated() {
-      let id = Int64(number) + 1
+      let id = AssetID(number) + 1
       #expect(try await fixture.picture(id, .square(256, delivery), in: session, as: id).longerSide == 256)
       #expect(fixture.assets.copied.count == number + 1)
     }

@@ -1,3 +1,4 @@
+import PhotoModel
 import TestTools
 import Testing
 
@@ -6,8 +7,8 @@ import Testing
 /// A share that does not answer holds up no picture of another drive.
 struct ShareTurnTests {
   /// More than the results that may wait for a session.
-  private static let share: ClosedRange<Int64> = 1...100
-  private static let local: ClosedRange<Int64> = 101...120
+  private static let share: ClosedRange<AssetID> = 1...100
+  private static let local: ClosedRange<AssetID> = 101...120
 
   private func fixture() throws -> EngineFixture {
     let fixture = try EngineFixture(workers: 2)
@@ -16,7 +17,7 @@ struct ShareTurnTests {
     return fixture
   }
 
-  private func demands(_ ids: some Sequence<Int64>, _ options: ImageOptions = .thumbnail) -> [ImageDemand] {
+  private func demands(_ ids: some Sequence<AssetID>, _ options: ImageOptions = .thumbnail) -> [ImageDemand] {
     ids.map { ImageDemand(id: $0, assetID: $0, options: options) }
   }
 
@@ -26,11 +27,11 @@ struct ShareTurnTests {
     fixture.assets.blockShare()
     try session.request(demands(1...120))
     let results = try await fixture.results(of: session, finals: 20)
-    #expect(results.map(\.requestID).sorted() == Array(Self.local))
+    #expect(results.map(\.requestID).sorted() == Self.local.map(\.rawValue))
     #expect(fixture.assets.blockedCount == 1)
     fixture.assets.answerFromShare()
     let late = try await fixture.results(of: session, finals: 100)
-    #expect(late.map(\.requestID).sorted() == Array(Self.share))
+    #expect(late.map(\.requestID).sorted() == Self.share.map(\.rawValue))
     try await fixture.waitUntilIdle()
   }
 
@@ -42,12 +43,12 @@ struct ShareTurnTests {
     try session.request(demands(1...120, .square(256, .opportunistic)))
     let results = try await fixture.results(of: session, finals: 20)
     for id in Self.local {
-      #expect(results.filter { $0.requestID == id }.map(\.isFinal) == [false, true])
+      #expect(results.filter { $0.requestID == id.rawValue }.map(\.isFinal) == [false, true])
     }
     #expect(fixture.assets.blockedCount == 2, "one thread of each lane")
     fixture.assets.answerFromShare()
     let late = try await fixture.results(of: session, finals: 100)
-    #expect(late.filter(\.isFinal).map(\.requestID).sorted() == Array(Self.share))
+    #expect(late.filter(\.isFinal).map(\.requestID).sorted() == Self.share.map(\.rawValue))
   }
 
   @Test func cancelledRequestsForAShareCauseNoWorkWhenItAnswers() async throws {

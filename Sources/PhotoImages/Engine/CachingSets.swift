@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The pictures that sessions want to be made before they are asked for.
 ///
 /// Each session has a set, which is not counted: a member that is added twice is there once. Turns are those of
@@ -10,14 +12,14 @@ struct CachingSets: Sendable {
   }
 
   struct Member: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     var want: Want
   }
 
   private struct Session: Sendable {
     var client: ImageClient
     var lastTurn: UInt64 = 0
-    var members: [Want: Set<Int64>] = [:]
+    var members: [Want: Set<AssetID>] = [:]
     var memberCount = 0
     /// The members in their order. Some may have been removed since.
     var pending = MemberList()
@@ -88,13 +90,13 @@ struct CachingSets: Sendable {
   }
 
   /// How many members a session would have after `add`.
-  func count(of session: Int, adding assetIDs: [Int64], _ want: Want) -> Int {
+  func count(of session: Int, adding assetIDs: [AssetID], _ want: Want) -> Int {
     guard let state = sessions[session] else { return 0 }
     let present = state.members[want] ?? []
     return state.memberCount + Set(assetIDs).subtracting(present).count
   }
 
-  mutating func add(_ assetIDs: [Int64], _ want: Want, to session: Int) {
+  mutating func add(_ assetIDs: [AssetID], _ want: Want, to session: Int) {
     guard var state = sessions.removeValue(forKey: session) else { return }
     for id in assetIDs where state.members[want, default: []].insert(id).inserted {
       let member = Member(assetID: id, want: want)
@@ -105,7 +107,7 @@ struct CachingSets: Sendable {
     sessions[session] = state
   }
 
-  mutating func remove(_ assetIDs: [Int64], _ want: Want, from session: Int) {
+  mutating func remove(_ assetIDs: [AssetID], _ want: Want, from session: Int) {
     guard var state = sessions.removeValue(forKey: session) else { return }
     for id in assetIDs where state.members[want]?.remove(id) != nil {
       state.memberCount -= 1
@@ -172,7 +174,7 @@ struct CachingSets: Sendable {
   }
 
   /// Whether a session has a member of this asset.
-  func holds(_ assetID: Int64) -> Bool {
+  func holds(_ assetID: AssetID) -> Bool {
     sessions.values.contains { $0.members.values.contains { $0.contains(assetID) } }
   }
 }

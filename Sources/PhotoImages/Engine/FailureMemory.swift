@@ -1,4 +1,5 @@
 import ImageRecords
+import PhotoModel
 
 /// The pictures that can't be made of a revision of an asset, so that the same file is not decoded in vain again.
 ///
@@ -24,7 +25,7 @@ struct FailureMemory: Sendable {
   }
 
   struct Key: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     var revision: UInt64
     var file: Int
     var milliseconds: Int64?

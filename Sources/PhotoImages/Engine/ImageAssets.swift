@@ -6,11 +6,11 @@ import WatchRecords
 package protocol ImageAssets: Sendable {
   /// Reads what the catalog has of an asset. It may block for milliseconds, and is called off the cooperative pool.
   /// - Returns: nil if there is no such asset.
-  func imageAsset(_ id: Int64) throws -> ImageAsset?
+  func imageAsset(_ id: AssetID) throws -> ImageAsset?
 
   /// The ids among these that belong to no asset now. No other asset gets such an id, but a deleted photo that returns
   /// within 30 days does. It may block for milliseconds.
-  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64>
+  func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID>
 
   /// Whether the file is on a share, which may not answer. It does not block.
   func isOnShare(_ file: ImageFile) -> Bool
@@ -94,7 +94,7 @@ package enum ImageFileError: Error, Hashable, Sendable {
 
 /// The facts of an asset that its pictures depend on.
 package struct ImageAsset: Sendable {
-  package var id: Int64
+  package var id: AssetID
   /// A text that changes whenever the content of one of the files changes, and does not change with their names.
   package var revision: String
   /// Whether the drive of the files is there.
@@ -115,7 +115,7 @@ package struct ImageAsset: Sendable {
   package var pixelSize: ImageFrame?
 
   package init(
-    id: Int64, revision: String, isAvailable: Bool, isHidden: Bool = false, isTrashed: Bool = false,
+    id: AssetID, revision: String, isAvailable: Bool, isHidden: Bool = false, isTrashed: Bool = false,
     mediaType: MediaType = .image, orientation: Int? = nil, files: [ImageFile], currentFile: Int? = nil,
     originalFile: Int? = nil, pixelSize: ImageFrame? = nil
   ) {

@@ -1,5 +1,6 @@
 import Glibc
 import ImageRecords
+import PhotoModel
 
 // The immediate lane: kept pictures, shared thumbnails and embedded pictures.
 extension ImageEngine {
@@ -191,7 +192,7 @@ extension ImageEngine {
     case outcome(Outcome)
   }
 
-  func plan(_ options: ImageOptions, _ assetID: Int64, pixelSize: ImageFrame?) -> Planned {
+  func plan(_ options: ImageOptions, _ assetID: AssetID, pixelSize: ImageFrame?) -> Planned {
     do {
       guard let asset = try assets.imageAsset(assetID) else {
         return .outcome(.failure(.noSuchAsset, "there is no asset \(assetID)"))

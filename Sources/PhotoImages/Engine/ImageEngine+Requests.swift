@@ -1,3 +1,5 @@
+import PhotoModel
+
 // The calls that name a session.
 extension ImageEngine {
   func request(_ demands: [ImageDemand], _ number: Int) throws(ImageRequestError) {
@@ -116,7 +118,7 @@ extension ImageEngine {
   // MARK: - Caching
 
   /// - Throws: `tooManyRequests` if the session would have more than 50,000 members.
-  func startCaching(_ assetIDs: [Int64], _ want: CachingSets.Want, _ number: Int) throws(ImageRequestError) {
+  func startCaching(_ assetIDs: [AssetID], _ want: CachingSets.Want, _ number: Int) throws(ImageRequestError) {
     let problem = shared.withLock { state -> ImageRequestError? in
       guard state.sessions[number] != nil else { return .noSuchSession }
       guard state.caching.count(of: number, adding: assetIDs, want) <= SessionState.mostCachingMembers else {
@@ -129,7 +131,7 @@ extension ImageEngine {
     renderingThreads.wake()
   }
 
-  func stopCaching(_ assetIDs: [Int64], _ want: CachingSets.Want, _ number: Int) throws(ImageRequestError) {
+  func stopCaching(_ assetIDs: [AssetID], _ want: CachingSets.Want, _ number: Int) throws(ImageRequestError) {
     try changeCaching(number) { $0.caching.remove(assetIDs, want, from: number) }
   }
 

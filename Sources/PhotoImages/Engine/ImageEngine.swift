@@ -1,5 +1,6 @@
 import Dispatch
 import Logging
+import PhotoModel
 import Synchronization
 
 /// Makes pictures of the library's assets for sessions, and keeps them.
@@ -24,7 +25,7 @@ package final class ImageEngine: Sendable {
   package static let mostSessions = 256
 
   struct DemandKey: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     var options: ImageOptions
   }
 
@@ -251,13 +252,13 @@ package final class ImageEngine: Sendable {
   }
 
   /// Removes the kept pictures of deleted assets and their shared thumbnails, in the background.
-  package func assetsWereRemoved(_ ids: [Int64]) {
+  package func assetsWereRemoved(_ ids: [AssetID]) {
     store.remove(assetIDs: ids)
     sharedThumbnails?.settle(ids)
   }
 
   /// Removes the kept pictures of other revisions, in the background. An asset that only moved keeps its pictures.
-  package func assetsChanged(_ ids: [Int64]) { store.removeStale(assetIDs: ids) }
+  package func assetsChanged(_ ids: [AssetID]) { store.removeStale(assetIDs: ids) }
 
   /// Whether ``filesChanged(_:)`` has anything to do.
   package var followsFiles: Bool { sharedThumbnails?.followsLibrary ?? false }
@@ -266,7 +267,7 @@ package final class ImageEngine: Sendable {
   /// It is done in the background. The call takes the time of a set's insertions.
   ///
   /// - Parameter ids: nil means all assets, if it is not known which of them changed.
-  package func filesChanged(_ ids: [Int64]?) {
+  package func filesChanged(_ ids: [AssetID]?) {
     if let ids { sharedThumbnails?.settle(ids) } else { sharedThumbnails?.settleAll() }
   }
 

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The copies of files on shares that were made for embedded pictures, and that rendering needs again. Without them, each
 /// file would be copied twice.
 struct WaitingCopies: Sendable {
@@ -9,7 +11,7 @@ struct WaitingCopies: Sendable {
 
   /// A state of a file. A copy of an earlier state must not be used for a later one.
   private struct Source: Hashable {
-    var assetID: Int64
+    var assetID: AssetID
     var revision: UInt64
     var file: ImageFile
 

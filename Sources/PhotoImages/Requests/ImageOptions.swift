@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The frame in which a picture is shown, in pixels: 1...16384.
 package struct ImageFrame: Hashable, Sendable {
   package var width: Int
@@ -62,10 +64,10 @@ package struct ImageOptions: Hashable, Sendable {
 package struct ImageDemand: Sendable {
   /// The client's number for the request.
   package var id: Int64
-  package var assetID: Int64
+  package var assetID: AssetID
   package var options: ImageOptions
 
-  package init(id: Int64, assetID: Int64, options: ImageOptions) {
+  package init(id: Int64, assetID: AssetID, options: ImageOptions) {
     self.id = id
     self.assetID = assetID
     self.options = options

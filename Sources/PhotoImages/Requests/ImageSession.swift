@@ -1,3 +1,4 @@
+import PhotoModel
 import Synchronization
 
 /// A session of `org.photod.images`: requests go in, and results are pulled.
@@ -48,13 +49,13 @@ package final class ImageSession: Sendable {
 
   /// Adds members to the caching set: an asset with a frame and a mode. A member that is there already stays once.
   package func startCaching(
-    assetIDs: [Int64], frame: ImageFrame, contentMode: ImageOptions.ContentMode
+    assetIDs: [AssetID], frame: ImageFrame, contentMode: ImageOptions.ContentMode
   ) throws(ImageRequestError) {
     try engine.startCaching(assetIDs, CachingSets.Want(frame: frame, contentMode: contentMode), number)
   }
 
   package func stopCaching(
-    assetIDs: [Int64], frame: ImageFrame, contentMode: ImageOptions.ContentMode
+    assetIDs: [AssetID], frame: ImageFrame, contentMode: ImageOptions.ContentMode
   ) throws(ImageRequestError) {
     try engine.stopCaching(assetIDs, CachingSets.Want(frame: frame, contentMode: contentMode), number)
   }

@@ -1,10 +1,11 @@
 import ImageRecords
+import PhotoModel
 
 /// The picture of an asset that a request needs.
 struct PicturePlan: Sendable {
   /// Equal work has equal keys.
   struct WorkKey: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     var revision: UInt64
     var file: Int
     var target: PictureTarget

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The requests and waiting results of one session. The engine's lock protects it.
 struct SessionState: Sendable {
   static let mostWaitingResults = 64
@@ -16,7 +18,7 @@ struct SessionState: Sendable {
 
   struct OpenRequest: Sendable {
     var id: Int64
-    var assetID: Int64
+    var assetID: AssetID
     var options: ImageOptions
     /// The size of a picture that was too small, because the aspect ratio was not known.
     var pixelSize: ImageFrame?

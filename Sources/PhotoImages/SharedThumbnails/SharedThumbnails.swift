@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import ImageRecords
 import Logging
+import PhotoModel
 import Synchronization
 
 /// The thumbnails that photod shares with other programs, in the folder that the freedesktop.org standard names.
@@ -107,7 +108,7 @@ final class SharedThumbnails: Sendable {
   // MARK: - Orders
 
   /// Moves and removes the thumbnails of these assets, as their present state asks. An unknown asset was deleted.
-  func settle(_ assetIDs: some Collection<Int64>) {
+  func settle(_ assetIDs: some Collection<AssetID>) {
     guard !assetIDs.isEmpty, followsLibrary else { return }
     add { $0.settle(assetIDs) }
   }
@@ -185,13 +186,13 @@ final class SharedThumbnails: Sendable {
     state.withLock { $0.queue.settle(ids) }
   }
 
-  private func asset(_ id: Int64) -> Result<ImageAsset?, any Error> {
+  private func asset(_ id: AssetID) -> Result<ImageAsset?, any Error> {
     Result { try surroundings.assets.imageAsset(id) }
   }
 
   // MARK: - Following the library
 
-  private func settle(_ id: Int64) {
+  private func settle(_ id: AssetID) {
     // Most assets have no records, so each link is looked up only once.
     var recorded: [(record: ThumbnailRecords.Record, interrupted: ThumbnailRecords.Record?)] = []
     var begun: [ThumbnailRecords.Record] = []
@@ -222,7 +223,7 @@ final class SharedThumbnails: Sendable {
     for rest in begun { endMove(to: rest) }
   }
 
-  private func settleLater(_ id: Int64) {
+  private func settleLater(_ id: AssetID) {
     let now = surroundings.clock.seconds()
     guard let pause = state.withLock({ $0.retries.add(id, now: now) }) else { return }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Int(pause) + 1)) { [weak self] in self?.wake() }
@@ -362,7 +363,7 @@ final class SharedThumbnails: Sendable {
   }
 
   /// The asset and its file, if a thumbnail of this revision may be written now.
-  private func shareable(_ id: Int64, revision: UInt64, file: Int) -> (ImageAsset, ImageFile)? {
+  private func shareable(_ id: AssetID, revision: UInt64, file: Int) -> (ImageAsset, ImageFile)? {
     let now = surroundings.clock.seconds()
     let isPaused = state.withLock { $0.failedWrite.map { $0.end > now } ?? false }
     guard !isPaused, isWriting, case .success(let found) = asset(id), let asset = found, asset.isShareable,
@@ -400,7 +401,7 @@ final class SharedThumbnails: Sendable {
 
   /// Removes the thumbnails of a path that photod has written.
   /// - Parameter assetID: the asset for which it has written them; nil for any.
-  private func removeThumbnails(of path: [UInt8], assetID: Int64? = nil) {
+  private func removeThumbnails(of path: [UInt8], assetID: AssetID? = nil) {
     for place in places {
       guard let writtenFor = folder.facts(place, of: path)?.assetID, assetID.map({ $0 == writtenFor }) ?? true
       else { continue }

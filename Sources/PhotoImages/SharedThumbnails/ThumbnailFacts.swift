@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The facts in a shared thumbnail: the file that it shows, and the program that wrote it.
 struct ThumbnailFacts: Hashable, Sendable {
   /// The URI of the file. Nil if it is compressed: Qt does this with texts of 40 characters and more. The name of the
@@ -9,7 +11,7 @@ struct ThumbnailFacts: Hashable, Sendable {
   var byteCount: Int64?
   var software: String?
   /// The asset of which photod wrote the thumbnail.
-  var assetID: Int64?
+  var assetID: AssetID?
   /// The revision that the asset had. A program may change a photo and keep its size and time.
   var revision: String?
   /// The size of the photo in pixels.
@@ -45,7 +47,7 @@ struct ThumbnailFacts: Hashable, Sendable {
     self.modified = modified
     byteCount = texts["Thumb::Size"]?.plain.flatMap { Int64($0) }
     software = texts["Software"]?.plain
-    assetID = texts[Self.assetKeyword]?.plain.flatMap { Int64($0) }
+    assetID = texts[Self.assetKeyword]?.plain.flatMap { AssetID($0) }
     revision = texts[Self.revisionKeyword]?.plain
     if let width = texts["Thumb::Image::Width"]?.plain.flatMap({ Int($0) }),
       let height = texts["Thumb::Image::Height"]?.plain.flatMap({ Int($0) })

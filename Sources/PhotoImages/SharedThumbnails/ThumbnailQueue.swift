@@ -1,8 +1,10 @@
+import PhotoModel
+
 /// The work that waits for the thread of shared thumbnails. Its size does not depend on that of the library.
 struct ThumbnailQueue: Sendable {
   enum Work: Hashable, Sendable {
     /// Moves or removes the thumbnails of an asset, if it has moved, or is hidden, trashed or deleted.
-    case settle(assetID: Int64)
+    case settle(assetID: AssetID)
     /// Queues the recorded assets of one of the 256 folders.
     case readRecords(folder: Int)
     case write(PictureKey)
@@ -11,7 +13,7 @@ struct ThumbnailQueue: Sendable {
 
   /// A file that could not be decoded.
   struct Failure: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     /// FNV-1a of the revision.
     var revision: UInt64
     var file: Int
@@ -27,7 +29,7 @@ struct ThumbnailQueue: Sendable {
   static let mostAssets = 1 << 17
   private static let folderCount = 256
 
-  private var assetIDs: Set<Int64> = []
+  private var assetIDs: Set<AssetID> = []
   /// The folders of records from this one on are to be read.
   private var nextFolder = Self.folderCount
   private var pictures: [PictureKey] = []
@@ -38,7 +40,7 @@ struct ThumbnailQueue: Sendable {
   }
   var isFull: Bool { pictures.count >= Self.mostPictures }
 
-  mutating func settle(_ ids: some Collection<Int64>) {
+  mutating func settle(_ ids: some Collection<AssetID>) {
     guard assetIDs.count + ids.count <= Self.mostAssets else {
       assetIDs = []
       return settleAll()

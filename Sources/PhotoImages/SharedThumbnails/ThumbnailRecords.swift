@@ -1,4 +1,5 @@
 import Glibc
+import PhotoModel
 
 /// The files of which photod has written shared thumbnails.
 ///
@@ -12,7 +13,7 @@ import Glibc
 /// thumbnail without a record.
 struct ThumbnailRecords: Sendable {
   struct Record: Hashable, Sendable {
-    var assetID: Int64
+    var assetID: AssetID
     /// The index of the file when it was recorded.
     var file: Int
     var path: [UInt8]
@@ -29,12 +30,12 @@ struct ThumbnailRecords: Sendable {
   var exist: Bool { access(directory, F_OK) == 0 }
 
   /// The record in the place of this file. Its path may be that of another file, if the order of the files has changed.
-  func record(of assetID: Int64, file: Int) -> Record? { read(assetID, file, path(assetID, file)) }
+  func record(of assetID: AssetID, file: Int) -> Record? { read(assetID, file, path(assetID, file)) }
 
   /// The path to which the thumbnails of a record are being moved, or were being moved when photod was killed.
-  func newRecord(of assetID: Int64, file: Int) -> Record? { read(assetID, file, newPath(assetID, file)) }
+  func newRecord(of assetID: AssetID, file: Int) -> Record? { read(assetID, file, newPath(assetID, file)) }
 
-  private func read(_ assetID: Int64, _ file: Int, _ link: String) -> Record? {
+  private func read(_ assetID: AssetID, _ file: Int, _ link: String) -> Record? {
     let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       count = buffer.withMemoryRebound(to: CChar.self) { max(0, readlink(link, $0.baseAddress!, $0.count)) }
     }
@@ -76,19 +77,19 @@ struct ThumbnailRecords: Sendable {
   private func remove(_ link: String) { if unlink(link) == 0 { onChange() } }
 
   /// The recorded assets of one of the 256 folders.
-  func assetIDs(inFolder index: Int) -> Set<Int64> {
+  func assetIDs(inFolder index: Int) -> Set<AssetID> {
     let names = FileReading.names(in: "\(directory)/\(PictureKey.folderName(index))")
-    return Set(names.compactMap { name in name.split(separator: "-").first.flatMap { Int64($0) } })
+    return Set(names.compactMap { name in name.split(separator: "-").first.flatMap { AssetID(String($0)) } })
   }
 
-  private func path(_ assetID: Int64, _ file: Int) -> String {
+  private func path(_ assetID: AssetID, _ file: Int) -> String {
     "\(directory)/\(PictureKey.folder(of: assetID))/\(assetID)-\(file)"
   }
 
-  private func newPath(_ assetID: Int64, _ file: Int) -> String { path(assetID, file) + ".new" }
+  private func newPath(_ assetID: AssetID, _ file: Int) -> String { path(assetID, file) + ".new" }
 
   /// Makes the folder of an asset and those above it. If one can't be made, the caller's next call reports that.
-  private func makeFolders(_ assetID: Int64) {
+  private func makeFolders(_ assetID: AssetID) {
     var folders = [directory]
     // The two above are the folder of the records of all libraries, and the folder of kept pictures.
     for _ in 0..<2 {

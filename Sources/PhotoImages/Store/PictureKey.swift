@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// The name of a kept picture: the library, the asset, its revision, and the file and size of the picture.
 ///
 /// The file of the picture is `AA/ASSET-REVISION-VARIANT-LIBRARY.jpg` (or `.png`) in the store's folder, where `AA` is
@@ -6,14 +8,14 @@
 struct PictureKey: Hashable, Sendable {
   /// FNV-1a of the library's UUID. Each catalog counts ids from 1, so the assets of two libraries have the same ids.
   var library: UInt64
-  var assetID: Int64
+  var assetID: AssetID
   /// FNV-1a of the revision.
   var revision: UInt64
   /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. Bits 16 to 63: a hash
   /// of the frame and the time of a video, if the picture depends on them. The others are 0.
   var variant: UInt64
 
-  init(library: UInt64, assetID: Int64, revision: UInt64, variant: UInt64) {
+  init(library: UInt64, assetID: AssetID, revision: UInt64, variant: UInt64) {
     self.library = library
     self.assetID = assetID
     self.revision = revision
@@ -24,7 +26,7 @@ struct PictureKey: Hashable, Sendable {
   ///   - file: 0...255.
   ///   - milliseconds: the time of a video's frame.
   init(
-    library: UInt64, assetID: Int64, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool,
+    library: UInt64, assetID: AssetID, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool,
     milliseconds: Int64?
   ) {
     var hash = PictureHash()
@@ -73,7 +75,7 @@ struct PictureKey: Hashable, Sendable {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[1] == "jpg" || parts[1] == "png" else { return nil }
     let fields = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard fields.count == 4, let id = Int64(fields[0]), id >= 0, let revision = UInt64(fields[1], radix: 16),
+    guard fields.count == 4, let id = AssetID(String(fields[0])), id >= 0, let revision = UInt64(fields[1], radix: 16),
       let variant = UInt64(fields[2], radix: 16), let library = UInt64(fields[3], radix: 16)
     else { return nil }
     let key = PictureKey(library: library, assetID: id, revision: revision, variant: variant)
@@ -82,9 +84,9 @@ struct PictureKey: Hashable, Sendable {
     return key.name(isPNG: isPNG).hasSuffix("/" + name) ? (key, isPNG) : nil
   }
 
-  static func folderIndex(of assetID: Int64) -> Int { Int(UInt64(bitPattern: assetID) & 0xFF) }
+  static func folderIndex(of assetID: AssetID) -> Int { Int(UInt64(bitPattern: assetID.rawValue) & 0xFF) }
 
-  static func folder(of assetID: Int64) -> String { folderName(folderIndex(of: assetID)) }
+  static func folder(of assetID: AssetID) -> String { folderName(folderIndex(of: assetID)) }
 
   static func folderName(_ index: Int) -> String {
     let digits = String(index, radix: 16)

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Logging
+import PhotoModel
 
 // The size of the store, and the removal of pictures.
 extension PictureStore {
@@ -195,10 +196,10 @@ extension PictureStore {
   // MARK: - Removing
 
   /// Removes the pictures of these assets, in the background.
-  func remove(assetIDs: [Int64]) { removeLater { $0.deleted.formUnion(assetIDs) } }
+  func remove(assetIDs: [AssetID]) { removeLater { $0.deleted.formUnion(assetIDs) } }
 
   /// Removes the pictures of other revisions, in the background.
-  func removeStale(assetIDs: [Int64]) { removeLater { $0.changed.formUnion(assetIDs) } }
+  func removeStale(assetIDs: [AssetID]) { removeLater { $0.changed.formUnion(assetIDs) } }
 
   private func removeLater(_ add: @Sendable (inout State) -> Void) {
     state.withLock { add(&$0) }
@@ -211,7 +212,7 @@ extension PictureStore {
       defer { (state.deleted, state.changed) = ([], []) }
       return (state.deleted, state.changed)
     }
-    var current: [Int64: UInt64?] = [:]
+    var current: [AssetID: UInt64?] = [:]
     for folder in Set(deleted.union(changed).map { PictureKey.folderIndex(of: $0) }) {
       guard state.withLock({ $0.mayRemove }) else { return }
       for file in files.files(

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Logging
+import PhotoModel
 import Synchronization
 
 /// The pictures that are kept in the cache directory.
@@ -48,8 +49,8 @@ final class PictureStore: Sendable {
     /// Pictures that were removed, but must stay readable for a while. The value says whether the file is PNG.
     var pendingRemovals: [PictureKey: Bool] = [:]
     /// The assets that were deleted, and those whose pictures of other revisions must go, until a thread removes them.
-    var deleted: Set<Int64> = []
-    var changed: Set<Int64> = []
+    var deleted: Set<AssetID> = []
+    var changed: Set<AssetID> = []
     var temporaryCount = 0
     var isTidyScheduled = false
     var isEvictionScheduled = false
@@ -67,11 +68,11 @@ final class PictureStore: Sendable {
   let library: UInt64
   let clock: ImageClock
   let logger: Logger
-  let isHeld: @Sendable (_ assetID: Int64) -> Bool
+  let isHeld: @Sendable (_ assetID: AssetID) -> Bool
   /// The assets among these that were deleted; none if it is not known.
-  let missing: @Sendable (_ assetIDs: Set<Int64>) -> Set<Int64>
+  let missing: @Sendable (_ assetIDs: Set<AssetID>) -> Set<AssetID>
   /// The revision of an asset as the store knows it, or nil if there is none, or it is not known.
-  let revision: @Sendable (_ assetID: Int64) -> UInt64?
+  let revision: @Sendable (_ assetID: AssetID) -> UInt64?
   let state: Mutex<State>
   /// Reads the folders, and removes pictures.
   let queue = DispatchQueue(label: "photod.pictures", qos: .utility)
@@ -80,9 +81,9 @@ final class PictureStore: Sendable {
 
   init(
     directory: String, library: UInt64, maximumBytes: Int64, clock: ImageClock, logger: Logger,
-    revision: @escaping @Sendable (_ assetID: Int64) -> UInt64? = { _ in nil },
-    missing: @escaping @Sendable (_ assetIDs: Set<Int64>) -> Set<Int64> = { _ in [] },
-    isHeld: @escaping @Sendable (_ assetID: Int64) -> Bool
+    revision: @escaping @Sendable (_ assetID: AssetID) -> UInt64? = { _ in nil },
+    missing: @escaping @Sendable (_ assetIDs: Set<AssetID>) -> Set<AssetID> = { _ in [] },
+    isHeld: @escaping @Sendable (_ assetID: AssetID) -> Bool
   ) {
     files = KeptFiles(directory: directory)
     self.library = library

@@ -21,8 +21,8 @@ package struct CatalogImageAssets: ImageAssets {
     self.access = access
   }
 
-  package func imageAsset(_ id: Int64) throws -> ImageAsset? {
-    guard let (asset, times) = try catalog.read({ try $0.assetWithFileTimes(AssetID(rawValue: id)) }) else {
+  package func imageAsset(_ id: AssetID) throws -> ImageAsset? {
+    guard let (asset, times) = try catalog.read({ try $0.assetWithFileTimes(id) }) else {
       return nil
     }
     let files = asset.resources.enumerated().map { index, resource in
@@ -40,9 +40,8 @@ package struct CatalogImageAssets: ImageAssets {
       pixelSize: size(of: asset))
   }
 
-  package func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> {
-    let ids = ids.map { AssetID(rawValue: $0) }
-    return Set(try catalog.read { try $0.missingAssets(ids) }.map(\.rawValue))
+  package func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID> {
+    Set(try catalog.read { try $0.missingAssets(ids) })
   }
 
   private func size(of asset: Asset) -> ImageFrame? {

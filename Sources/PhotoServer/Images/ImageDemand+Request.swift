@@ -29,7 +29,7 @@ extension ImageDemand {
       frame = ImageFrame(width: width, height: height)
     }
     self.init(
-      id: id ?? request.id, assetID: request.assetID.rawValue,
+      id: id ?? request.id, assetID: request.assetID,
       options: ImageOptions(
         frame: frame, contentMode: request.contentMode == .aspectFill ? .aspectFill : .aspectFit,
         delivery: request.deliveryMode.map(Self.delivery) ?? .opportunistic,

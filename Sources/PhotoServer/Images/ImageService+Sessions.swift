@@ -50,7 +50,7 @@ extension ImageService {
     let parameters = try await parameters(call, CachingRequest.self)
     try await inSession(parameters.session, call) { session in
       let (frame, mode) = try parameters.frame()
-      try session.startCaching(assetIDs: parameters.assetIDs.map(\.rawValue), frame: frame, contentMode: mode)
+      try session.startCaching(assetIDs: parameters.assetIDs, frame: frame, contentMode: mode)
       try await call.reply(VarlinkEmpty())
     }
   }
@@ -59,7 +59,7 @@ extension ImageService {
     let parameters = try await parameters(call, CachingRequest.self)
     try await inSession(parameters.session, call) { session in
       let (frame, mode) = try parameters.frame()
-      try session.stopCaching(assetIDs: parameters.assetIDs.map(\.rawValue), frame: frame, contentMode: mode)
+      try session.stopCaching(assetIDs: parameters.assetIDs, frame: frame, contentMode: mode)
       try await call.reply(VarlinkEmpty())
     }
   }

@@ -43,7 +43,7 @@ package struct ImageUpdates: Sendable {
 
   private func report(_ effects: CommitEffects) {
     let removed = effects.touched.deleted
-    if !removed.isEmpty { engine.assetsWereRemoved(removed.map(\.rawValue)) }
+    if !removed.isEmpty { engine.assetsWereRemoved(Array(removed)) }
     let ids = ids(effects, Self.shown)
     if !ids.isEmpty { engine.assetsChanged(ids) }
     guard engine.followsFiles else { return }
@@ -52,10 +52,10 @@ package struct ImageUpdates: Sendable {
     engine.filesChanged(hasGroup ? nil : self.ids(effects, Self.shared))
   }
 
-  private func ids(_ effects: CommitEffects, _ fields: ChangedFields) -> [Int64] {
+  private func ids(_ effects: CommitEffects, _ fields: ChangedFields) -> [AssetID] {
     let removed = effects.touched.deleted
     return effects.touched.fields.compactMap { id, changed in
-      changed.isDisjoint(with: fields) || removed.contains(id) ? nil : id.rawValue
+      changed.isDisjoint(with: fields) || removed.contains(id) ? nil : id
     }
   }
 

@@ -14,7 +14,7 @@ struct RequestedResource: Sendable {
   ///
   /// - Throws: the errors of the contract.
   init(_ request: ReadResourceRequest, _ assets: CatalogImageAssets) throws {
-    guard let asset = try assets.imageAsset(request.assetID.rawValue) else {
+    guard let asset = try assets.imageAsset(request.assetID) else {
       throw ImageContractError.noSuchAsset(request.assetID)
     }
     guard asset.files.indices.contains(request.resource) else {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import TestTools
 import Testing
 import WatchRecords
@@ -165,7 +166,7 @@ import WatchRecords
     let note = try fixture.writeThumbnail(
       "/photos/9.jpg", ImageFrame(width: 1, height: 1), in: "fail/photod-0.9", assetID: 9)
     let session = try fixture.session()
-    for id in [1, 2] as [Int64] { #expect(try await fixture.picture(id, in: session, as: id).failure != nil) }
+    for id in [1, 2] as [AssetID] { #expect(try await fixture.picture(id, in: session, as: id).failure != nil) }
     try await fixture.waitUntilIdle()
     let failures = EngineFixture.names("/photos/1.jpg", ["fail/photod-1.0"])
     #expect(fixture.sharedFiles == failures.union([note]))
@@ -199,7 +200,7 @@ import WatchRecords
     fixture.assets.change(2) { $0.files[0].path = Array("/photos/1.jpg".utf8) }
     fixture.engine.filesChanged([1, 2])
     try await fixture.waitUntilIdle()
-    for (id, path) in [(1, "/photos/2.jpg"), (2, "/photos/1.jpg")] as [(Int64, String)] {
+    for (id, path) in [(1, "/photos/2.jpg"), (2, "/photos/1.jpg")] as [(AssetID, String)] {
       for name in EngineFixture.names(path, Self.three) where fixture.sharedFiles.contains(name) {
         #expect(try fixture.facts(name)?.assetID == id)
       }
@@ -209,11 +210,12 @@ import WatchRecords
 
   @Test func picturesOfACachingSetAreAllShared() async throws {
     let fixture = try EngineFixture(workers: 2, isSharing: true)
-    let count = Int64(ThumbnailQueue.mostPictures + 100)
-    fixture.assets.add(1...count)
+    let count = ThumbnailQueue.mostPictures + 100
+    let ids = (1...count).map { AssetID($0) }
+    fixture.assets.add(ids)
     let session = try fixture.session()
     try session.startCaching(
-      assetIDs: Array(1...count), frame: ImageFrame(width: 128, height: 128), contentMode: .aspectFit)
+      assetIDs: ids, frame: ImageFrame(width: 128, height: 128), contentMode: .aspectFit)
     try await eventually("all are shared, not \(fixture.sharedFiles.count)") { fixture.sharedFiles.count == count }
   }
 
@@ -222,7 +224,7 @@ import WatchRecords
     fixture.assets.add(1...10_000)
     _ = try await fixture.picture(1, in: try fixture.session(), as: 1)
     try await fixture.waitUntilIdle()
-    for id in 1...10_000 as ClosedRange<Int64> {
+    for id in 1...10_000 as ClosedRange<AssetID> {
       fixture.assets.change(id) { $0.files[0].path = Array("/renamed/\(id).jpg".utf8) }
     }
     let duration = ContinuousClock().measure { fixture.engine.filesChanged(Array(1...10_000)) }
@@ -237,11 +239,11 @@ import WatchRecords
     fixture.assets.add(1...5)
     try Data().write(to: URL(fileURLWithPath: fixture.thumbnails))
     let session = try fixture.session()
-    func share(_ id: Int64) async throws {
+    func share(_ id: AssetID) async throws {
       #expect(try await fixture.picture(id, in: session, as: id).path != nil)
       try await fixture.waitUntilIdle()
     }
-    for id in [1, 2] as [Int64] { try await share(id) }
+    for id in [1, 2] as [AssetID] { try await share(id) }
     let error = "thumbnails can't be shared: Not a directory"
     #expect(fixture.log.errors == [error])
     // The folder can be written, but not before the pause is over.

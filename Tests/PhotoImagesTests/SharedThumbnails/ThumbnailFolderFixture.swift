@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import TestTools
 import Testing
 import WatchRecords
@@ -9,7 +10,7 @@ import WatchRecords
 extension EngineFixture {
   /// An engine that has shared the photos 1 to `count` at 512 pixels.
   static func sharing(
-    _ count: Int64 = 1, in folder: TemporaryFolder? = nil, onThumbnailChange: @escaping @Sendable () -> Void = {}
+    _ count: AssetID = 1, in folder: TemporaryFolder? = nil, onThumbnailChange: @escaping @Sendable () -> Void = {}
   ) async throws -> EngineFixture {
     let fixture = try EngineFixture(isSharing: true, in: folder, onThumbnailChange: onThumbnailChange)
     fixture.assets.add(1...count, pixelSize: ImageFrame(width: 3000, height: 2000))
@@ -41,7 +42,7 @@ extension EngineFixture {
     ThumbnailFacts([UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(thumbnails)/\(name)"))))
   }
 
-  func move(_ id: Int64, to path: String) {
+  func move(_ id: AssetID, to path: String) {
     assets.change(id) { $0.files[0].path = Array(path.utf8) }
     engine.filesChanged([id])
   }
@@ -49,7 +50,7 @@ extension EngineFixture {
   /// Writes a thumbnail as another program does, or photod if it names an asset and its revision.
   @discardableResult
   func writeThumbnail(
-    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000", assetID: Int64? = nil,
+    _ path: String, _ size: ImageFrame, in folder: String, modified: String = "1700000000", assetID: AssetID? = nil,
     revision: String? = nil
   ) throws -> String {
     let uri = ThumbnailURI(path: Array(path.utf8))

@@ -137,11 +137,11 @@ import WatchRecords
   @Test func theQueueIsBounded() {
     var queue = ThumbnailQueue()
     for id in 0..<4 * ThumbnailQueue.mostPictures {
-      queue.write(PictureKey(library: 7, assetID: Int64(id), revision: 1, variant: 1))
-      queue.write(.init(assetID: Int64(id), revision: 1, file: 0))
+      queue.write(PictureKey(library: 7, assetID: AssetID(id), revision: 1, variant: 1))
+      queue.write(.init(assetID: AssetID(id), revision: 1, file: 0))
     }
     #expect(queue.isFull && queue.take(mayDecode: false) != nil)
-    queue.settle(0..<Int64(ThumbnailQueue.mostAssets))
+    queue.settle(0..<AssetID(ThumbnailQueue.mostAssets))
     queue.settle([-1])
     // All records are read instead of more assets than the queue holds.
     #expect((0..<256).allSatisfy { queue.take(mayDecode: true) == .readRecords(folder: $0) })
@@ -156,7 +156,7 @@ import WatchRecords
   @Test func picturesThatWereUnderWayWhenTheQueueBecameFullAreKept() {
     let threads = 8
     var queue = ThumbnailQueue()
-    func key(_ id: Int) -> PictureKey { PictureKey(library: 7, assetID: Int64(id), revision: 1, variant: 1) }
+    func key(_ id: Int) -> PictureKey { PictureKey(library: 7, assetID: AssetID(id), revision: 1, variant: 1) }
     for id in 1..<ThumbnailQueue.mostPictures { queue.write(key(id)) }
     #expect(!queue.isFull, "so each of the threads begins a picture")
     for id in 0..<threads { queue.write(key(ThumbnailQueue.mostPictures + id)) }

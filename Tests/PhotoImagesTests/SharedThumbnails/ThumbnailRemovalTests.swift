@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PhotoModel
 import TestTools
 import Testing
 import WatchRecords
@@ -83,7 +84,7 @@ import WatchRecords
     fixture.engine.filesChanged([1])
     try await fixture.waitUntilIdle()
     let session = try fixture.session()
-    for (number, resource) in [(1, 0), (2, 1)] as [(Int64, Int)] {
+    for (number, resource) in [(1, 0), (2, 1)] as [(AssetID, Int)] {
       var options = ImageOptions.square(512)
       options.resource = resource
       _ = try await fixture.picture(1, options, in: session, as: number)
@@ -225,7 +226,7 @@ import WatchRecords
     }
     retries.succeeded()
     #expect(retries.add(1, now: now) == 60)
-    for id in 0..<Int64(SettleRetries.mostAssets) + 5 { _ = retries.add(id, now: now) }
+    for id in 0..<AssetID(SettleRetries.mostAssets) + 5 { _ = retries.add(id, now: now) }
     #expect(retries.take(now: now + 60)?.count == SettleRetries.mostAssets)
   }
 

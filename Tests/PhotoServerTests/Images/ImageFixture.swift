@@ -78,12 +78,12 @@ final class CountedAssets: ImageAssets {
     }
   }
 
-  func imageAsset(_ id: Int64) throws -> ImageAsset? {
+  func imageAsset(_ id: AssetID) throws -> ImageAsset? {
     reads.withLock { $0 += 1 }
     return try assets.imageAsset(id)
   }
 
-  func missingAssets(_ ids: Set<Int64>) throws -> Set<Int64> { try assets.missingAssets(ids) }
+  func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID> { try assets.missingAssets(ids) }
 
   func isOnShare(_ file: ImageFile) -> Bool { assets.isOnShare(file) }
 

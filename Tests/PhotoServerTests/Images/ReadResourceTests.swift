@@ -140,7 +140,7 @@ import WatchRecords
     func exchangeNames() {
       for (old, new) in [(one, one + ".new"), (other, one), (one + ".new", other)] { #expect(rename(old, new) == 0) }
     }
-    let file = try #require(try fixture.assets.imageAsset(id.rawValue)).files[0]
+    let file = try #require(try fixture.assets.imageAsset(id)).files[0]
     let open = try fixture.assets.openDirectly(file)
     exchangeNames()
     #expect(fixture.assets.state(of: file, open) == .unchanged, "the open file is that of the catalog")
@@ -183,7 +183,7 @@ import WatchRecords
   @Test func neitherALinkNorAPipeIsOpened() throws {
     let fixture = try ImageFixture()
     let id = try fixture.add("a.jpg")
-    let file = try #require(try fixture.assets.imageAsset(id.rawValue)).files[0]
+    let file = try #require(try fixture.assets.imageAsset(id)).files[0]
     _ = try fixture.assets.openDirectly(file)
     let other = fixture.path("other")
     try Data("secret".utf8).write(to: URL(fileURLWithPath: other))
