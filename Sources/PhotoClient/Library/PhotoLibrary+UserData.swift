@@ -14,8 +14,8 @@ extension PhotoLibrary {
     var found: [UserData] = []
     var rest = Array(Set(ids)).sorted()[...]
     while !rest.isEmpty {
-      found += try await pages(of: Array(rest.prefix(Self.maximumPerCall)))
-      rest = rest.dropFirst(Self.maximumPerCall)
+      found += try await pages(of: Array(rest.prefix(RequestLimits.maximumIDs)))
+      rest = rest.dropFirst(RequestLimits.maximumIDs)
     }
     return found
   }

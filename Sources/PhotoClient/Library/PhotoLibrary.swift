@@ -110,7 +110,7 @@ public final class PhotoLibrary: Sendable {
     var assets: [AssetID: Asset] = [:]
     var rest = ids[...]
     while !rest.isEmpty {
-      let asked = Array(rest.prefix(Self.maximumPerCall))
+      let asked = Array(rest.prefix(RequestLimits.maximumIDs))
       let reply = try await call("GetAssets", GetAssetsRequest(ids: asked), returning: FastDecoded<GetAssetsReply>.self)
         .value
       for asset in reply.assets { assets[asset.id] = asset }
@@ -134,7 +134,7 @@ public final class PhotoLibrary: Sendable {
     var found: [AssetID?] = []
     var rest = paths[...]
     while !rest.isEmpty {
-      let asked = Array(rest.prefix(Self.maximumPerCall))
+      let asked = Array(rest.prefix(RequestLimits.maximumIDs))
       let ids = try await call("FindAssets", FindAssetsRequest(paths: asked), returning: FindAssetsReply.self).ids
       guard ids.count == asked.count else {
         throw PhotoLibraryError.malformedReply("FindAssets replied with \(ids.count) ids for \(asked.count) paths")
@@ -350,8 +350,6 @@ public final class PhotoLibrary: Sendable {
   package func disconnect() async { await connection.close() }
 
   static let interface = "org.photod.library"
-  /// The contract's limit for ids or paths.
-  static let maximumPerCall = 1_000
 
   /// Makes a call on its own connection: one that must not be carried out twice, or one that takes so long that the calls
   /// behind it on a shared connection would wait. If the connection is closed before the reply, the daemon may have

@@ -3,6 +3,10 @@
 package enum RequestLimits {
   /// The longest path that photod-watch reports.
   package static let maximumPathBytes = 65_535
+  /// The most ids or paths of one call that reads assets.
+  package static let maximumIDs = 1_000
+  /// The most requests of one MakeImages.
+  package static let maximumMadeImages = 100
   /// The ids in all requests of one PerformChanges. They take one turn of the library's queue, some ten milliseconds.
   package static let maximumChangedIDs = 1_000
   /// The bytes of the predicates and texts in all requests of one PerformChanges. They are compiled in the library's queue,

@@ -1,4 +1,5 @@
 import PhotoClient
+import PhotoContract
 import PhotoModel
 
 #if canImport(FoundationEssentials)
@@ -17,7 +18,7 @@ extension PhotoLibrary {
   }
 
   /// The most ids in one call, by the contract.
-  static var mostPerChange: Int { 1_000 }
+  static var mostPerChange: Int { RequestLimits.maximumChangedIDs }
 
   /// Makes one change of many assets, some at a time, or none if one of them is not in the library.
   ///

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoContract
 
 struct ShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -35,9 +36,6 @@ struct ShowCommand: AsyncParsableCommand {
     if picture, json { throw ValidationError("--picture and --json are two forms of output. Give only one of them.") }
   }
 
-  /// The limit of the contract.
-  private static let maximumPerCall = 1_000
-
   func run() async throws {
     let library = connection.library
     let pictures = picture ? try ShownPicture(of: library) : nil
@@ -45,7 +43,7 @@ struct ShowCommand: AsyncParsableCommand {
     var isFirst = true
     var failure: Failure?
     while !rest.isEmpty {
-      let names = rest.prefix(Self.maximumPerCall)
+      let names = rest.prefix(RequestLimits.maximumIDs)
       rest = rest.dropFirst(names.count)
       let found = try await library.findIDs(of: Array(names))
       let assets = Dictionary(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoClient
+import PhotoContract
 
 struct ThumbnailCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,17 +61,14 @@ struct ThumbnailCommand: AsyncParsableCommand {
     if overwrite, output == nil { throw ValidationError("--overwrite needs --output.") }
   }
 
-  /// The contract's limit.
-  private static let maximumPerCall = 100
-
   func run() async throws {
     let library = connection.library
     let (ids, names) = try await library.ids(of: try assets.names())
     let folder = try output.map { try PictureFolder($0, overwrites: overwrite) }
     var printer = ThumbnailPrinter(format: formats.chosen ?? .paths)
     var failures: [Failure] = []
-    for start in stride(from: 0, to: ids.count, by: Self.maximumPerCall) {
-      let part = Array(ids[start..<min(start + Self.maximumPerCall, ids.count)])
+    for start in stride(from: 0, to: ids.count, by: RequestLimits.maximumMadeImages) {
+      let part = Array(ids[start..<min(start + RequestLimits.maximumMadeImages, ids.count)])
       for (id, result) in try await images(of: part, library) {
         let thumbnail: Thumbnail
         do {
