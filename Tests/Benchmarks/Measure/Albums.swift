@@ -3,7 +3,7 @@ import Glibc
 import PhotoCatalog
 import PhotoModel
 
-/// Measures the time to place many photos in an album, and the time until an observer has one edit of it.
+/// Measures the time and the memory to place many photos in an album, and the time until an observer has one edit of it.
 ///
 /// - Parameter count: the photos of the album. They are placed by calls of 1,000, each a durable commit, as clients do it.
 func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {
@@ -12,13 +12,16 @@ func albumFigures(count: Int, rounds: Int, path: String) throws -> Figures {
   defer { _ = Result { try catalog.close() } }
   let ids = Array(try catalog.read { try $0.ids(try $0.plan(FetchOptions())) }.prefix(count))
   let album = try catalog.change(.createAlbum(title: "photod-measure", assets: [], parent: nil)).created[0]
-  try figures.time("place", CLOCK_MONOTONIC) {
-    for start in stride(from: 0, to: ids.count, by: 1_000) {
-      var edit = AlbumEdit()
-      edit.placed = Array(ids[start..<min(start + 1_000, ids.count)])
-      _ = try catalog.change(.editAlbum(album, edit))
+  let bytes = try peakGrowth {
+    try figures.time("place", CLOCK_MONOTONIC) {
+      for start in stride(from: 0, to: ids.count, by: 1_000) {
+        var edit = AlbumEdit()
+        edit.placed = Array(ids[start..<min(start + 1_000, ids.count)])
+        _ = try catalog.change(.editAlbum(album, edit))
+      }
     }
   }
+  figures.add("place memory", Double(bytes) / 1e6)
   try withRows(beside: path) { queue in
     try figures.time("rows", CLOCK_MONOTONIC) { try writeRows(ids, queue) }
     for round in 0..<rounds {

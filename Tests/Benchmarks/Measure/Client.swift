@@ -70,18 +70,3 @@ private func milliseconds(since began: ContinuousClock.Instant) -> Double {
   let (seconds, attoseconds) = (ContinuousClock.now - began).components
   return Double(seconds) * 1e3 + Double(attoseconds) / 1e15
 }
-
-/// The memory of this process that is in the machine's memory.
-private func residentBytes() throws -> Int {
-  guard let file = fopen("/proc/self/statm", "r") else { throw MeasureError(message: "/proc/self/statm: \(errno)") }
-  defer { fclose(file) }
-  var line = [CChar](repeating: 0, count: 128)
-  let text = fgets(&line, 128, file).map { String(cString: $0) } ?? ""
-  let words = text.split(separator: " ")
-  guard words.count > 1, let pages = Int(words[1]) else {
-    throw MeasureError(message: "/proc/self/statm has '\(text)'")
-  }
-  return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
-}
-
-private struct MeasureError: Error { let message: String }
