@@ -13,6 +13,7 @@ import Testing
   /// A silent process counts as hanging.
   private final class Silence: WorkerDialogue {
     let starts = Atomic(0)
+    let ends = Atomic(0)
     let isFull = false
     let expectsOutput = true
 
@@ -23,10 +24,12 @@ import Testing
     func takeOutgoing() -> [UInt8] { [] }
     func receive(_ bytes: UnsafeRawBufferPointer) -> String? { nil }
     func note(errorLine line: String) {}
-    func end(session: Int, reason: String, isSilent: Bool) {}
+    func end(session: Int, reason: String, isSilent: Bool) { ends.add(1, ordering: .releasing) }
     func finish() {}
 
     var startCount: Int { starts.load(ordering: .acquiring) }
+    /// The sessions that ended, including those whose process could not be started.
+    var endCount: Int { ends.load(ordering: .acquiring) }
   }
 
   private final class Immortal: Sendable {
@@ -101,8 +104,8 @@ import Testing
     var configuration = Immortal().configuration(slots)
     configuration.executable = "/nonexistent/program"
     try worker.start(configuration, dialogue: dialogue, logger: logger)
-    // Three starts take 0.9 s, because of the pauses between them.
-    try await Task.sleep(for: .seconds(1.5))
+    // The place has two slots. If a failed start held one, there would be no third start.
+    try await eventually("three starts failed") { dialogue.endCount >= 3 }
     await worker.stop()
     #expect(dialogue.startCount == 0)
     #expect(slots.take("share", maximum: 1))
