@@ -4,6 +4,8 @@
 /// unreserved set and `/` is percent-encoded. So the exact bytes can be recovered.
 public enum FilePath {
   /// The text for these bytes.
+  ///
+  /// - Complexity: O(n) for n bytes.
   public static func text(_ bytes: some Collection<UInt8>) -> String {
     String(validating: bytes, as: UTF8.self) ?? uri(bytes)
   }
@@ -12,6 +14,8 @@ public enum FilePath {
   package static func uri(_ bytes: some Collection<UInt8>) -> String { "file://" + percentEncoded(bytes) }
 
   /// The text for one name without its directory. It is percent-encoded if it is not UTF-8.
+  ///
+  /// - Complexity: O(n) for n bytes.
   public static func nameText(_ bytes: some Collection<UInt8>) -> String {
     let ascii = bytes.withContiguousStorageIfAvailable { bytes -> String? in
       bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil

@@ -12,8 +12,10 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
     case recovering
     /// The daemon answers but cannot do its work. `warnings` has the reasons.
     case degraded
+    /// A case of a later version, which this version does not know.
     case unknown
 
+    /// The cases that this version knows, without `unknown`.
     public static let allCases: [State] = [.opening, .scanning, .live, .recovering, .degraded]
   }
 
@@ -31,8 +33,10 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
       case suspect
       /// It does not exist, and the library never had a photo of it.
       case missing
+      /// A case of a later version, which this version does not know.
       case unknown
 
+      /// The cases that this version knows, without `unknown`.
       public static let allCases: [State] = [.online, .offline, .scanning, .suspect, .missing]
     }
 
@@ -44,8 +48,10 @@ public struct LibraryStatus: Codable, Hashable, Sendable {
       case polling
       /// By events, and for some folders by listing them.
       case mixed
+      /// A case of a later version, which this version does not know.
       case unknown
 
+      /// The cases that this version knows, without `unknown`.
       public static let allCases: [Watch] = [.inotify, .polling, .mixed]
     }
 

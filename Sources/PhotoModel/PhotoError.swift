@@ -19,5 +19,6 @@ public struct PhotoError: Error, Sendable, CustomStringConvertible {
     self.location = "\(file):\(line)"
   }
 
+  /// The message, followed by the cause if there is one.
   public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }

@@ -51,6 +51,7 @@ public struct VarlinkError: Error, Sendable, Hashable {
 }
 
 extension VarlinkError: CustomStringConvertible {
+  /// The name of the error and its parameters, for a log.
   public var description: String {
     parameters == Array("{}".utf8) ? name : "\(name) \(String(decoding: parameters, as: UTF8.self))"
   }

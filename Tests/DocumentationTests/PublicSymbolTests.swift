@@ -23,7 +23,7 @@ struct PublicSymbolTests {
   }
 
   /// A list may have a million assets, so the author of an app needs to know what a call costs.
-  @Test func methodsWithListsSayWhatTheyCost() throws {
+  @Test func functionsAndPropertiesWithListsSayWhatTheyCost() throws {
     #expect(try publicSymbols("--without-complexity") == "", "each needs a line `- Complexity:` in its comment")
   }
 

@@ -7,6 +7,7 @@ extension FetchResultChangeDetails {
     /// Says which part does not fit.
     public let message: String
 
+    /// The message for a log.
     public var description: String { "the change details do not fit: \(message)" }
   }
 

@@ -21,8 +21,12 @@ public struct CollectionFetchResult: Sendable {
   }
 
   /// The first collection; `nil` if there is none.
+  ///
+  /// - Complexity: O(1)
   public var firstObject: AssetCollection? { collections.first }
   /// The last collection; `nil` if there is none.
+  ///
+  /// - Complexity: O(1)
   public var lastObject: AssetCollection? { collections.last }
 
   /// The position of a collection, or `nil` if the list does not have it.
@@ -38,10 +42,16 @@ public struct CollectionFetchResult: Sendable {
 
 extension CollectionFetchResult: RandomAccessCollection {
   /// The position of the first collection.
+  ///
+  /// - Complexity: O(1)
   public var startIndex: Int { 0 }
   /// The position after the last collection.
+  ///
+  /// - Complexity: O(1)
   public var endIndex: Int { collections.count }
   /// The collection at a position.
+  ///
+  /// - Complexity: O(1)
   public subscript(index: Int) -> AssetCollection { collections[index] }
 }
 

@@ -9,6 +9,7 @@ extension FetchResult {
   /// ```
   ///
   /// - Parameter range: by default the whole list.
+  /// - Complexity: O(1). Reading the assets takes a call for each 500.
   public func enumerate(in range: Range<Int>? = nil) -> EnumeratedAssets {
     EnumeratedAssets(result: self, range: range ?? indices)
   }
@@ -16,6 +17,7 @@ extension FetchResult {
 
 /// The assets of a ``FetchResult`` with their positions. They are loaded some hundreds at a time.
 public struct EnumeratedAssets: AsyncSequence, Sendable {
+  /// A position in the result, and the asset at it.
   public typealias Element = (index: Int, asset: Asset)
 
   let result: FetchResult

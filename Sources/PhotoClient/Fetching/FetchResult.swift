@@ -38,8 +38,12 @@ public struct FetchResult: Sendable {
   let lineage: FetchLineage
 
   /// Whether there are no assets.
+  ///
+  /// - Complexity: O(1)
   public var isEmpty: Bool { count == 0 }
   /// The positions of the assets.
+  ///
+  /// - Complexity: O(1)
   public var indices: Range<Int> { 0..<count }
 
   init(_ lineage: FetchLineage, _ snapshot: SnapshotIDs) {
@@ -95,9 +99,14 @@ public struct FetchResult: Sendable {
   }
 
   /// The first asset; `nil` if the list is empty, or if this asset was deleted since the snapshot.
+  ///
+  /// - Complexity: O(1) if its page is loaded, else one call for the page.
   public var firstObject: Asset? { get async throws { isEmpty ? nil : try await asset(at: 0) } }
 
   /// The last asset; `nil` if the list is empty, or if this asset was deleted since the snapshot.
+  ///
+  /// - Complexity: O(1) if its page is loaded, else one call for the page. If the list is still arriving, the access
+  ///   waits for its end.
   public var lastObject: Asset? { get async throws { isEmpty ? nil : try await asset(at: count - 1) } }
 
   /// The assets at these positions, parallel to them; `nil` for each that was deleted since the snapshot.

@@ -87,6 +87,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - kind: by default all kinds.
   ///   - subtype: the name of one of photod's smart albums, such as `favorites`.
+  /// - Complexity: O(n) for the n collections of this kind in the library. photod sends all of them, and the subtype is
+  ///   compared here.
   public func fetchAssetCollections(
     with kind: AssetCollection.Kind? = nil, subtype: String? = nil
   ) async throws -> CollectionFetchResult {
@@ -96,6 +98,7 @@ extension PhotoLibrary {
   /// Fetches the collections that have an asset.
   ///
   /// - Parameter kind: by default all kinds.
+  /// - Complexity: O(k) for the k collections of this kind that have the asset.
   public func fetchAssetCollections(
     containing asset: Asset, with kind: AssetCollection.Kind? = nil
   ) async throws -> CollectionFetchResult {
@@ -103,11 +106,15 @@ extension PhotoLibrary {
   }
 
   /// Fetches the albums, smart albums and folders that are directly in a folder of albums.
+  ///
+  /// - Complexity: O(n) for the n albums, smart albums and folders of the library. photod sends all of them.
   public func fetchCollections(in folder: AssetCollection) async throws -> CollectionFetchResult {
     try await fetchCollections(CollectionQuery(kinds: Self.nested, place: .folder(folder.id)))
   }
 
   /// Fetches the albums, smart albums and folders that a person made, and that are in no folder.
+  ///
+  /// - Complexity: O(n) for the n albums, smart albums and folders of the library. photod sends all of them.
   public func fetchTopLevelUserCollections() async throws -> CollectionFetchResult {
     try await fetchCollections(CollectionQuery(kinds: Self.nested, place: .folder(nil)))
   }

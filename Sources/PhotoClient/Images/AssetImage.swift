@@ -110,12 +110,15 @@ public struct AssetImage: Hashable, Sendable {
 ///
 /// Leaving the loop, or cancelling its task, cancels the request.
 public struct ImageResults: AsyncSequence, Sendable {
+  /// One result of the request.
   public typealias Element = AssetImage
 
   let stream: AsyncThrowingStream<AssetImage, any Error>
 
+  /// Begins to read the results. Only one task may read them.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: stream.makeAsyncIterator()) }
 
+  /// Reads the results. When it is released, the request is cancelled.
   public struct AsyncIterator: AsyncIteratorProtocol {
     var base: AsyncThrowingStream<AssetImage, any Error>.Iterator
 

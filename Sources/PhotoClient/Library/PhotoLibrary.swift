@@ -217,6 +217,7 @@ public final class PhotoLibrary: Sendable {
   /// it is.
   ///
   /// - Parameter unchanged: as for ``observe(_:since:sinceDigest:sinceIDs:objects:reloadOnly:unchanged:)``.
+  /// - Complexity: the list at the beginning has O(n) collections. A difference has those that changed.
   public func observeCollections(
     kinds: [AssetCollection.Kind]? = nil, unchanged: Bool = false
   ) -> LibraryReplies<CollectionObservation> {

@@ -35,8 +35,12 @@ public struct CollectionListReplica: Hashable, Sendable {
   }
 
   /// The collections in their order. Empty before the first ``Step/list(_:)``.
+  ///
+  /// - Complexity: O(1)
   public private(set) var collections: [AssetCollection] = []
   /// The token of ``collections``; `nil` before there is a list.
+  ///
+  /// - Complexity: O(1)
   public var token: String? { list.token }
 
   /// The ids of the collections. See ``CollectionID/element``.

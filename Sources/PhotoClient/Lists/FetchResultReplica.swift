@@ -43,10 +43,16 @@ public struct FetchResultReplica: Hashable, Sendable {
   }
 
   /// The list. Empty before the first ``Step/list(_:)``.
+  ///
+  /// - Complexity: O(1)
   public private(set) var ids: [AssetID] = []
   /// The token of ``ids``; `nil` before there is a list.
+  ///
+  /// - Complexity: O(1)
   public private(set) var token: String?
   /// The digest of ``ids``.
+  ///
+  /// - Complexity: O(1)
   public private(set) var digest = ListDigest()
 
   /// The ids of a list that is not complete yet.

@@ -12,27 +12,45 @@ public struct CollectionFetchResultChange: Sendable {
   public let details: FetchResultChangeDetails
 
   /// Always `true`.
+  ///
+  /// - Complexity: O(1)
   public var hasIncrementalChanges: Bool { true }
   /// The positions in ``before`` of the collections that left the list.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var removedIndexes: RangeSet<Int> { RangeSet(details.removedBefore) }
   /// The positions in ``after`` of the collections that came.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var insertedIndexes: RangeSet<Int> { RangeSet(details.insertedAfter) }
   /// The positions in ``after`` of the collections that changed and stayed.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var changedIndexes: RangeSet<Int> { RangeSet(details.changedAfter) }
   /// The collections that left the list, in the order of ``before``.
   ///
-  /// - Complexity: O(k) for k collections. The same holds for the next properties.
+  /// - Complexity: O(k) for k collections.
   public var removedObjects: [AssetCollection] { removedIndexes.collections(of: before) }
   /// The collections that came, in the order of ``after``.
+  ///
+  /// - Complexity: O(k) for k collections.
   public var insertedObjects: [AssetCollection] { insertedIndexes.collections(of: after) }
   /// The collections that changed and stayed, in the order of ``after``.
+  ///
+  /// - Complexity: O(k) for k collections.
   public var changedObjects: [AssetCollection] { changedIndexes.collections(of: after) }
   /// Whether collections that stayed changed their order.
+  ///
+  /// - Complexity: O(1)
   public var hasMoves: Bool { !details.moves.isEmpty }
   /// The collections that changed their order among those that stayed, ascending by their new position.
+  ///
+  /// - Complexity: O(1)
   public var moves: [Move] { details.moves }
 
   /// Calls a closure for each move with the position in ``before`` and the position in ``after``.
+  ///
+  /// - Complexity: O(m) for m moves.
   public func enumerateMoves(_ body: (_ from: Int, _ to: Int) throws -> Void) rethrows {
     for move in moves { try body(move.fromBefore, move.toAfter) }
   }

@@ -74,22 +74,36 @@ public struct FetchResultChange: Sendable {
   }
 
   /// Whether the indexes below describe the change. Otherwise they are empty, and the list must be reloaded.
+  ///
+  /// - Complexity: O(1)
   public var hasIncrementalChanges: Bool { details != nil }
 
   // MARK: - Indexes
 
   /// The positions in ``before`` of the assets that left the list.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var removedIndexes: RangeSet<Int> { RangeSet(details?.removedBefore ?? []) }
   /// The positions in ``after`` of the assets that came.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var insertedIndexes: RangeSet<Int> { RangeSet(details?.insertedAfter ?? []) }
   /// The positions in ``after`` of the assets that changed and stayed.
+  ///
+  /// - Complexity: O(r) for r ranges of positions.
   public var changedIndexes: RangeSet<Int> { RangeSet(details?.changedAfter ?? []) }
   /// Whether assets that stayed changed their order.
+  ///
+  /// - Complexity: O(1)
   public var hasMoves: Bool { !moves.isEmpty }
   /// The assets that changed their order among those that stayed, ascending by their new position.
+  ///
+  /// - Complexity: O(1)
   public var moves: [Move] { details?.moves ?? [] }
 
   /// Calls a closure for each move with the position in ``before`` and the position in ``after``.
+  ///
+  /// - Complexity: O(m) for m moves.
   public func enumerateMoves(_ body: (_ from: Int, _ to: Int) throws -> Void) rethrows {
     for move in moves { try body(move.fromBefore, move.toAfter) }
   }
@@ -98,13 +112,19 @@ public struct FetchResultChange: Sendable {
 
   /// The ids of the assets that left the list, in the order of ``before``.
   ///
-  /// - Complexity: O(k) for k assets. The same holds for the next properties.
+  /// - Complexity: O(k) for k assets.
   public var removedIDs: [AssetID] { ids(details?.removedBefore, in: before) }
   /// The ids of the assets that left the library, and not only the list.
+  ///
+  /// - Complexity: O(k) for k assets.
   public var deletedIDs: [AssetID] { ids(details?.deletedBefore, in: before) }
   /// The ids of the assets that came, in the order of ``after``.
+  ///
+  /// - Complexity: O(1)
   public var insertedIDs: [AssetID] { details?.insertedIDs ?? [] }
   /// The ids of the assets that changed and stayed, in the order of ``after``.
+  ///
+  /// - Complexity: O(k) for k assets.
   public var changedIDs: [AssetID] { ids(details?.changedAfter, in: after) }
 
   private func ids(_ ranges: [IndexRange]?, in result: FetchResult) -> [AssetID] {

@@ -19,11 +19,15 @@ public struct ObservableList: Sendable {
 
 extension FetchResult: ObservableResult {
   /// The list of this result.
+  ///
+  /// - Complexity: O(1)
   public var observableList: ObservableList { ObservableList(kind: .assets(self)) }
 }
 
 extension CollectionFetchResult: ObservableResult {
   /// The list of this result.
+  ///
+  /// - Complexity: O(1)
   public var observableList: ObservableList { ObservableList(kind: .collections(self)) }
 }
 
@@ -70,7 +74,9 @@ extension PhotoLibrary {
 
 /// The changes of some results: see ``PhotoLibrary/changes(for:onProblem:)``.
 public struct LibraryChanges: AsyncSequence, Sendable {
+  /// The changes of all results by one commit, or by several that photod merged.
   public typealias Element = Change
+  /// No error ends the sequence.
   public typealias Failure = Never
 
   let results: [any ObservableResult]

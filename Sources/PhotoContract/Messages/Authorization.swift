@@ -14,8 +14,10 @@ public enum AuthorizationStatus: String, OpenEnum {
   case authorized
   /// The program has access to the photos that the user chose.
   case limited
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [AuthorizationStatus] = [.notDetermined, .restricted, .denied, .authorized, .limited]
 }
 
@@ -25,8 +27,10 @@ public enum AccessLevel: String, OpenEnum {
   case addOnly
   /// The program reads and changes the library.
   case readWrite
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [AccessLevel] = [.addOnly, .readWrite]
 }
 

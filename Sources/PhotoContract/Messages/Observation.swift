@@ -17,8 +17,10 @@ public struct Observation: Codable, Hashable, Sendable {
     case libraryReplaced
     /// The client asked not to get differences. The observation has no list either.
     case notWanted
+    /// A case of a later version, which this version does not know.
     case unknown
 
+    /// The cases that this version knows, without `unknown`.
     public static let allCases: [Reload] = [
       .tooManyChanges, .tokenExpired, .digestMismatch, .accessChanged, .libraryReplaced, .notWanted,
     ]

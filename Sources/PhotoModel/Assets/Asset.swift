@@ -83,8 +83,10 @@ public struct Resource: Codable, Hashable, Sendable {
     case adjustedPhoto
     /// A file that describes the others, such as XMP.
     case sidecar
+    /// A case of a later version, which this version does not know.
     case unknown
 
+    /// The cases that this version knows, without `unknown`.
     public static let allCases: [Kind] = [
       .photo, .video, .audio, .alternatePhoto, .pairedVideo, .adjustedPhoto, .sidecar,
     ]

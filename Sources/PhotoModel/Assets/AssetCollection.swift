@@ -4,11 +4,14 @@ public struct AssetCollection: Codable, Hashable, Sendable, Identifiable {
   public enum Kind: String, OpenEnum {
     /// `folder` is a folder of albums. It has no assets of its own.
     case smartAlbum, album, folderAlbum, folder
+    /// A case of a later version, which this version does not know.
     case unknown
 
+    /// The cases that this version knows, without `unknown`.
     public static let allCases: [Kind] = [.smartAlbum, .album, .folderAlbum, .folder]
   }
 
+  /// The number of the collection. It is never used again.
   public var id: CollectionID
   /// The kind of the collection.
   public var kind: Kind

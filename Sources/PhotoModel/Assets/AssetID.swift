@@ -9,18 +9,23 @@
 /// An id is a plain integer in JSON. An array of ids has the memory layout of an array of `Int64`.
 @frozen
 public struct AssetID: RawRepresentable, Hashable, Comparable, Sendable, Codable {
+  /// The number itself.
   public let rawValue: Int64
 
+  /// The id with this number, whether or not the library assigned it.
   @inlinable
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
   // The standard library's versions for all raw values are slower while they are not specialized.
+  /// Whether both have the same number.
   @inlinable
   public static func == (one: AssetID, other: AssetID) -> Bool { one.rawValue == other.rawValue }
 
+  /// Whether the first id was assigned before the second one.
   @inlinable
   public static func < (one: AssetID, other: AssetID) -> Bool { one.rawValue < other.rawValue }
 
+  /// Hashes the number.
   @inlinable
   public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 
@@ -31,13 +36,16 @@ public struct AssetID: RawRepresentable, Hashable, Comparable, Sendable, Codable
 }
 
 extension AssetID: ExpressibleByIntegerLiteral {
+  /// The id with this number.
   @inlinable
   public init(integerLiteral value: Int64) { self.init(rawValue: value) }
 }
 
 extension AssetID: LosslessStringConvertible {
+  /// The number in decimal digits.
   public var description: String { rawValue.description }
 
+  /// The id with this number in decimal digits; `nil` if the text is no integer of 64 bits.
   public init?(_ description: String) {
     guard let rawValue = Int64(description) else { return nil }
     self.init(rawValue: rawValue)
@@ -46,9 +54,11 @@ extension AssetID: LosslessStringConvertible {
 
 /// Ranges of ids are collections of ids.
 extension AssetID: Strideable {
+  /// The number of steps from this id to another one, negative if that one is lower.
   @inlinable
   public func distance(to other: AssetID) -> Int { rawValue.distance(to: other.rawValue) }
 
+  /// The id that many numbers later.
   @inlinable
   public func advanced(by distance: Int) -> AssetID { AssetID(rawValue: rawValue.advanced(by: distance)) }
 }

@@ -18,8 +18,10 @@ public struct ChangeToken: Hashable, Sendable {
 }
 
 extension ChangeToken: LosslessStringConvertible, CustomStringConvertible {
+  /// The text of the token, as it is in the contract. A program can store it.
   public var description: String { "\(library).\(epoch).\(sequence)" }
 
+  /// The token with this text; `nil` if photod can't have made the text.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, let epoch = Int64(parts[1]), let sequence = Int64(parts[2]),
@@ -32,6 +34,9 @@ extension ChangeToken: LosslessStringConvertible, CustomStringConvertible {
 }
 
 extension ChangeToken: Codable {
+  /// Reads the text of a token.
+  ///
+  /// - Throws: `DecodingError` if the text is no token.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -41,6 +46,7 @@ extension ChangeToken: Codable {
     self = token
   }
 
+  /// Writes the text of the token.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -1,7 +1,9 @@
 /// The kinds of fields of an asset that a change touched. The names are those of `changedFields` in the contract.
 public struct ChangedFields: OptionSet, Hashable, Sendable {
+  /// A bit for each field. Programs that store fields store their ``names``.
   public let rawValue: UInt16
 
+  /// The fields with these bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The bytes of a file.
@@ -36,6 +38,8 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
   ]
 
   /// The names, in the order of the contract.
+  ///
+  /// - Complexity: O(1), because the fields are few.
   public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
   /// Unknown names are ignored, because later versions may add some.

@@ -1,5 +1,6 @@
 /// A change of a client. It can be undone if it has no ``problem``.
 public struct UndoableChange: Codable, Hashable, Sendable, Identifiable {
+  /// The number of the change, by which it is undone.
   public let id: Int
   /// When the change was made.
   public let date: PhotoDate

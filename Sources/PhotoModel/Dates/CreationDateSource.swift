@@ -8,8 +8,10 @@ public enum CreationDateSource: String, OpenEnum {
   case filename
   /// The oldest modification time that was seen.
   case file
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [CreationDateSource] = [.user, .metadata, .filename, .file]
 }
 

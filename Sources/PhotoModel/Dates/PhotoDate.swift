@@ -78,6 +78,7 @@ public struct PhotoDate: Hashable, Sendable {
 }
 
 extension PhotoDate: Comparable {
+  /// Whether the first moment is before the second one. The offsets from UTC do not matter.
   public static func < (lhs: PhotoDate, rhs: PhotoDate) -> Bool { lhs.microseconds < rhs.microseconds }
 }
 
@@ -191,6 +192,9 @@ extension PhotoDate: LosslessStringConvertible, CustomStringConvertible {
 }
 
 extension PhotoDate: Codable {
+  /// Reads a date of RFC 3339.
+  ///
+  /// - Throws: `DecodingError` if the text is no such date.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -200,6 +204,7 @@ extension PhotoDate: Codable {
     self = date
   }
 
+  /// Writes the date as ``description`` has it.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -21,6 +21,7 @@ public enum VarlinkClientError: Error, Sendable, Hashable {
 }
 
 extension VarlinkClientError: CustomStringConvertible {
+  /// The message for a log.
   public var description: String {
     switch self {
     case .noSuchSocket(let path): "no service at \(path)"

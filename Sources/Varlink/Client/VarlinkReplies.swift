@@ -1,11 +1,14 @@
 /// The replies to a call with `more`, decoded when they are requested. See `VarlinkClient.stream`.
 public struct VarlinkReplies<Reply: Decodable>: AsyncSequence, Sendable {
+  /// One decoded reply.
   public typealias Element = Reply
 
   let raw: VarlinkRawReplies
 
+  /// Prepares the call. It is sent when the first reply is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(raw: raw.makeAsyncIterator()) }
 
+  /// One call and its replies. If it is released before the last reply, the connection is closed.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let raw: VarlinkRawReplies.AsyncIterator
 
@@ -18,6 +21,7 @@ public struct VarlinkReplies<Reply: Decodable>: AsyncSequence, Sendable {
 
 /// The parameters of the replies to a call with `more`, each the bytes of a JSON object.
 public struct VarlinkRawReplies: AsyncSequence, Sendable {
+  /// The JSON object of the parameters of one reply.
   public typealias Element = [UInt8]
 
   private let client: VarlinkClient
@@ -30,10 +34,12 @@ public struct VarlinkRawReplies: AsyncSequence, Sendable {
     self.parameters = parameters
   }
 
+  /// Prepares the call. It is sent when the first reply is requested.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(run: StreamRun(client: client, method: method, parameters: parameters))
   }
 
+  /// One call and its replies. If it is released before the last reply, the connection is closed.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let run: StreamRun
 

@@ -24,6 +24,7 @@ public protocol VarlinkInterface: Sendable {
 }
 
 extension VarlinkInterface {
+  /// No bounds, which suits an interface whose calls return little.
   public var bounds: [String: VarlinkBound] { [:] }
 }
 

@@ -25,6 +25,7 @@ public struct VarlinkInterfaceDefinition: Sendable, Hashable {
     public let line: Int
     /// The text that was expected there.
     public let expected: String
+    /// The line and the expected text, for a log.
     public var description: String { "line \(line): \(expected) was expected" }
   }
 

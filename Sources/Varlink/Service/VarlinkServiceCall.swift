@@ -162,6 +162,7 @@ public struct VarlinkServiceCall: Sendable {
 
 /// An interface replied after its last reply, or after `respond(to:)` returned.
 public struct VarlinkReplyError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The message for a log.
   public var description: String { "a reply after the last one" }
 }
 

@@ -26,6 +26,7 @@ public enum VarlinkSocket {
     /// The path of the socket.
     public let path: String
 
+    /// The path, the reason and the remedy, for a log.
     public var description: String {
       switch reason {
       case .inUse: "\(path): another service listens here; end it, or use another path"

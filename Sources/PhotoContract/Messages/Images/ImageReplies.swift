@@ -19,8 +19,10 @@ public struct ImageFailure: Codable, Hashable, Sendable {
     case tooLarge
     /// The disk that holds the cache is full.
     case storageFull
+    /// A case of a later version, which this version does not know.
     case unknown
 
+    /// The cases that this version knows, without `unknown`.
     public static let allCases: [Kind] = [
       .noSuchAsset, .unavailable, .unreadable, .unsupported, .tooLarge, .storageFull,
     ]

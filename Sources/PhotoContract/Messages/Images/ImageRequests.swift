@@ -8,8 +8,10 @@ public enum ImageContentMode: String, OpenEnum {
   case aspectFit
   /// The picture covers the frame, and the client crops it.
   case aspectFill
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [ImageContentMode] = [.aspectFit, .aspectFill]
 }
 
@@ -21,8 +23,10 @@ public enum ImageDeliveryMode: String, OpenEnum {
   case highQuality
   /// One picture: an immediate one, which may be degraded. Only if there is none, a new one is made.
   case fast
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [ImageDeliveryMode] = [.opportunistic, .highQuality, .fast]
 }
 
@@ -32,8 +36,10 @@ public enum ImageResizeMode: String, OpenEnum {
   case fast
   /// As large as the frame requires.
   case exact
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [ImageResizeMode] = [.fast, .exact]
 }
 
@@ -43,8 +49,10 @@ public enum ImageVersion: String, OpenEnum {
   case current
   /// The file that the camera made.
   case original
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [ImageVersion] = [.current, .original]
 }
 
@@ -54,8 +62,10 @@ public enum ImageFormat: String, OpenEnum {
   case jpeg
   /// PNG, which keeps every pixel and is several times as large.
   case png
+  /// A case of a later version, which this version does not know.
   case unknown
 
+  /// The cases that this version knows, without `unknown`.
   public static let allCases: [ImageFormat] = [.jpeg, .png]
 }
 
