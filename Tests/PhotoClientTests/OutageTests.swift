@@ -53,7 +53,7 @@ import Varlink
       }
       try await ScriptedDaemon.with([:], in: directory) { daemon in
         let task = try #require(performed.withLock { $0 })
-        await #expect(throws: PhotoLibraryError.connectionClosed) { _ = try await task.value }
+        await #expect(throws: PhotoLibraryError.changeOutcomeUnknown) { _ = try await task.value }
         #expect(daemon.calls == [])
       }
     }

@@ -80,7 +80,7 @@ struct FailureTests {
     (PhotoLibraryError.unknownSortKey(key: "x", known: []), EndStatus.usage),
     (.changeTokenExpired(message: "m", currentToken: "t"), .data), (.noSuchAsset(ids: [1]), .noInput),
     (.notInLibrary(path: "/a", message: "m"), .noInput), (.libraryUnavailable(message: "m"), .unavailable),
-    (.connectionClosed, .unavailable), (.internalError(message: "m"), .software),
+    (.connectionClosed, .unavailable), (.changeOutcomeUnknown, .unavailable), (.internalError(message: "m"), .software),
     (.storageFull(message: "m"), .inputOutput), (.timedOut(message: "m"), .tryAgain),
     (.malformedReply("m"), .protocolFailure), (.permissionDenied(socketPath: "/s"), .notPermitted),
   ])

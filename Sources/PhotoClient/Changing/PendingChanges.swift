@@ -227,9 +227,9 @@ extension PhotoLibrary {
   /// ```
   ///
   /// While photod is away, for example because it restarts, the call waits for it. It is sent once. If the connection is
-  /// lost before the reply (``PhotoLibraryError/connectionClosed``), or the task is cancelled when the call has been sent,
-  /// the changes may have been made. Then ``fetchPersistentChanges(since:)``, with a token from before the call, has a
-  /// change whose origin is `client:` and the ``clientName`` if they were made.
+  /// lost before the reply (``PhotoLibraryError/changeOutcomeUnknown``), or the task is cancelled when the call has been
+  /// sent, the changes may have been made. If they were, ``fetchPersistentChanges(since:)`` with a token from before the
+  /// call has a commit whose origin is `client:` and the ``clientName``.
   ///
   /// - Parameters:
   ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
@@ -248,9 +248,12 @@ extension PhotoLibrary {
     try body(&changes)
     try changes.checkPlaceholders()
     let requests = changes.requests
-    let result = try await perform(
-      PerformChangesRequest(requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup),
-      waiting: true)
+    let request = PerformChangesRequest(
+      requests: requests, clientName: clientName, ifUnchangedSince: token, undoGroup: undoGroup)
+    let result: ChangeResult
+    do { result = try await perform(request, waiting: true) } catch PhotoLibraryError.connectionClosed {
+      throw PhotoLibraryError.changeOutcomeUnknown
+    }
     let expected = requests.count {
       $0.createAlbum != nil || $0.createFolder != nil || $0.createSmartAlbum != nil
     }

@@ -71,6 +71,9 @@ public enum PhotoLibraryError: Error, Hashable, Sendable {
   /// The daemon closed the connection before it replied: it was stopped, it died, or a limit was reached. It refuses
   /// connections beyond its limits, and closes the one whose messages take the most memory if all take too much.
   case connectionClosed
+  /// The connection was lost after changes were sent, and before the reply. They were made as a whole, or not at all. See
+  /// ``PhotoLibrary/performChanges(ifUnchangedSince:undoGroup:isolation:_:)`` for how to find out.
+  case changeOutcomeUnknown
   /// The received message is no reply to this call.
   case malformedReply(String)
 }
@@ -103,6 +106,8 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .unreachable(let path, let reason): "photod is not reachable at \(path): \(reason)"
     case .permissionDenied(let path): "\(path) belongs to another user"
     case .connectionClosed: "photod closed the connection before it replied"
+    case .changeOutcomeUnknown:
+      "the connection to photod was lost before it replied, so it is unknown whether the changes were made"
     case .malformedReply(let reason): "the reply does not fit this call: \(reason)"
     }
   }
@@ -160,6 +165,8 @@ extension PhotoLibraryError: CustomStringConvertible {
     case .permissionDenied: "Each user has a photod. Connect to your own, or run this program as that user."
     case .connectionClosed:
       "It was stopped, it died, or a limit was reached, such as 1,024 connections of one program. Its log has the reason: `journalctl --user -u photod`, or the output of photod if systemd did not start it."
+    case .changeOutcomeUnknown:
+      "Read the history since a token from before the call. If it has a commit with this program's origin and these changes, they were made. If not, make them again."
     case .malformedReply: "Check that photod listens there. Install a photod and a client of the same version."
     }
   }

@@ -96,7 +96,7 @@ struct Failure: Error, Hashable, Sendable {
       .notABackup, .noSuchResource, .resourceUnavailable:
       .noInput
     case .noImage(let kind, _): imageStatus(kind)
-    case .unreachable, .connectionClosed, .libraryUnavailable: .unavailable
+    case .unreachable, .connectionClosed, .changeOutcomeUnknown, .libraryUnavailable: .unavailable
     case .internalError: .software
     case .storageFull, .cannotWrite: .inputOutput
     case .snapshotExpired, .timedOut, .busy, .tooManyImageRequests, .resourceChanged: .tryAgain

@@ -68,6 +68,36 @@ import Testing
     }
   }
 
+  /// The file is longer than all buffers between photod and the reader, so its end comes from the second photod.
+  @Test func aReadingAndChangesOutliveAKilledPhotod() async throws {
+    try await DaemonFixture.with { fixture in
+      let photo = DaemonFixture.photo() + Data((0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
+      try photo.write(to: URL(fileURLWithPath: fixture.path("large.jpg")))
+      try await fixture.start()
+      try await fixture.synchronize()
+      let library = PhotoLibrary(socketPath: fixture.socket, clientName: "reader")
+      let asset = try #require(try await library.fetchAssets()[0])
+      let token = try await library.currentChangeToken
+      var bytes: [UInt8] = []
+      var changing: Task<PerformedChanges, any Error>?
+      for try await chunk in AssetResourceManager(of: library).requestData(for: AssetResource.resources(for: asset)[0])
+      {
+        bytes += chunk.bytes
+        guard changing == nil else { continue }
+        fixture.kill(SIGKILL)
+        changing = Task { try await library.performChanges { $0.edit(asset) { $0.isFavorite = true } } }
+        try await fixture.start()
+      }
+      #expect(bytes == [UInt8](photo))
+      let performed = try #require(try await changing?.value)
+      var mine: [String] = []
+      for try await commit in library.fetchPersistentChanges(since: token) where commit.origin == "client:reader" {
+        mine.append(commit.token)
+      }
+      #expect(mine == [performed.token])
+    }
+  }
+
   /// The asset was fetched before its file changed. Its bytes are never a mixture.
   @Test func aFileThatChangedSinceTheFetchIsReadAsItIsNow() async throws {
     try await DaemonFixture.with { fixture in
