@@ -91,22 +91,75 @@ struct ExampleTests {
   }
 
   @Test(arguments: [
-    "PHPhotoLibrary", "PHAsset", "PHAssetCollection", "PHCollectionList", "PHFetchOptions", "PHFetchResult", "PHChange",
-    "PHObjectChangeDetails", "PHFetchResultChangeDetails", "PHPersistentChangeToken", "PHPersistentChange",
-    "PHPersistentObjectChangeDetails", "PHAssetChangeRequest", "PHAssetCreationRequest",
-    "PHAssetCollectionChangeRequest",
+    "PHPhotoLibrary", "PHAsset", "PHAssetCollection", "PHCollection", "PHCollectionList", "PHFetchOptions",
+    "PHFetchResult", "PHChange", "PHObjectChangeDetails", "PHFetchResultChangeDetails", "PHPersistentChangeToken",
+    "PHPersistentChange", "PHPersistentChangeFetchResult", "PHPersistentObjectChangeDetails", "PHAssetChangeRequest",
+    "PHAssetCreationRequest", "PHAssetResourceCreationOptions", "PHAssetCollectionChangeRequest",
     "PHCollectionListChangeRequest", "PHObjectPlaceholder", "PHAssetResource", "PHAssetResourceManager",
-    "PHImageManager", "PHImageRequestOptions", "PHImageRequestID", "PHCachingImageManager", "PHLivePhoto",
-    "PHContentEditingInput", "PHContentEditingOutput", "PHAdjustmentData", "PHAuthorizationStatus", "PHAccessLevel",
-    "PHPickerViewController", "PHCloudIdentifier",
+    "PHAssetResourceRequestOptions", "PHImageManager", "PHImageRequestOptions", "PHImageRequestID",
+    "PHVideoRequestOptions", "PHCachingImageManager", "PHLivePhoto", "PHLivePhotoRequestOptions", "PHLivePhotoView",
+    "PHLivePhotoEditingContext", "PHContentEditingInput", "PHContentEditingInputRequestOptions",
+    "PHContentEditingOutput", "PHAdjustmentData", "PHAuthorizationStatus", "PHAccessLevel", "PHPickerViewController",
+    "PHCloudIdentifier", "PHCloudIdentifierMapping", "PHLocalIdentifierMapping", "PHPhotosError",
   ])
   func tableHasTheClassOfPhotoKit(_ name: String) throws {
-    let rows = try Articles.text("PhotoKit").split(separator: "\n").filter { $0.hasPrefix("| ") }
-    let names = rows.filter { row in
-      let cells = row.split(separator: "|", omittingEmptySubsequences: false)
-      return cells.count == 5 && cells[1].split { !$0.isLetter }.contains(Substring(name))
+    #expect(try Self.wordsOfPhotoKit().contains(name))
+  }
+
+  /// The calls and properties of each class, with the names that they have in Swift.
+  @Test(arguments: [
+    "shared authorizationStatus requestAuthorization presentLimitedLibraryPicker performChanges performChangesAndWait",
+    "register unregisterChangeObserver unavailabilityReason cloudIdentifierMappings localIdentifierMappings stringValue",
+    "localIdentifier mediaType mediaSubtypes creationDate modificationDate addedDate pixelWidth pixelHeight duration",
+    "location isFavorite isHidden burstIdentifier representsBurst burstSelectionTypes sourceType playbackStyle",
+    "hasAdjustments adjustmentFormatIdentifier canPerform fetchAssets fetchKeyAssets withLocalIdentifiers",
+    "withBurstIdentifier withALAssetURLs canContainAssets canContainCollections localizedTitle estimatedAssetCount",
+    "startDate endDate approximateLocation localizedLocationNames assetCollectionType assetCollectionSubtype",
+    "collectionListType collectionListSubtype fetchAssetCollections fetchAssetCollectionsContaining fetchCollections",
+    "fetchCollectionLists fetchCollectionListsContaining fetchTopLevelUserCollections fetchMoments fetchMomentLists",
+    "withALAssetGroupURLs transientAssetCollection transientCollectionList",
+    "predicate sortDescriptors fetchLimit includeHiddenAssets includeAllBurstAssets includeAssetSourceTypes",
+    "wantsIncrementalChangeDetails count object objects firstObject lastObject contains index enumerateObjects",
+    "countOfAssets changeDetails objectBeforeChanges objectAfterChanges assetContentChanged objectWasDeleted",
+    "fetchResultBeforeChanges fetchResultAfterChanges hasIncrementalChanges removedIndexes removedObjects",
+    "insertedIndexes insertedObjects changedIndexes changedObjects hasMoves enumerateMoves currentChangeToken",
+    "fetchPersistentChanges enumerateChanges changeToken insertedLocalIdentifiers updatedLocalIdentifiers",
+    "deletedLocalIdentifiers creationRequestForAsset creationRequestForAssetFromImage",
+    "creationRequestForAssetFromVideo placeholderForCreatedAsset deleteAssets revertAssetContentToOriginal",
+    "contentEditingOutput forAsset addResource supportsAssetResourceTypes creationRequestForAssetCollection",
+    "placeholderForCreatedAssetCollection title addAssets insertAssets removeAssets replaceAssets moveAssets",
+    "deleteAssetCollections creationRequestForCollectionList placeholderForCreatedCollectionList",
+    "addChildCollections insertChildCollections removeChildCollections replaceChildCollections moveChildCollections",
+    "deleteCollectionLists type assetLocalIdentifier originalFilename uniformTypeIdentifier assetResources requestData",
+    "writeData cancelDataRequest requestImage requestImageDataAndOrientation requestLivePhoto requestPlayerItem",
+    "requestAVAsset requestExportSession cancelImageRequest version deliveryMode resizeMode normalizedCropRect",
+    "isNetworkAccessAllowed isSynchronous progressHandler allowSecondaryDegradedImage allowsCachingHighQualityImages",
+    "startCachingImages stopCachingImages stopCachingImagesForAllAssets request cancelRequest startPlayback",
+    "stopPlayback requestContentEditingInput cancelContentEditingInputRequest renderedContentURL formatIdentifier",
+    "formatVersion data",
+  ])
+  func tableHasTheCallsOfPhotoKit(_ names: String) throws {
+    let known = try Self.wordsOfPhotoKit()
+    for name in names.split(separator: " ") { #expect(known.contains(String(name)), "\(name)") }
+  }
+
+  @Test func everyRowOfTheTableSaysWhatDiffers() throws {
+    for row in try Self.rowsOfPhotoKit() {
+      let cells = row.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false)
+      #expect(cells.count == 3 && cells.allSatisfy { $0.contains { $0 != " " } }, "\(row)")
     }
-    #expect(!names.isEmpty)
+  }
+
+  private static func rowsOfPhotoKit() throws -> [Substring] {
+    try Articles.text("PhotoKit").split(separator: "\n").filter { $0.hasPrefix("| ") }
+  }
+
+  /// The names in the column of PhotoKit.
+  private static func wordsOfPhotoKit() throws -> Set<String> {
+    try Set(
+      rowsOfPhotoKit().flatMap { row in
+        row.split(separator: "|")[0].split { !$0.isLetter }.map(String.init)
+      })
   }
 
   /// Snippets.swift contains the same lines, and it is compiled.
