@@ -108,6 +108,20 @@ final class ArrivingIDs: Sendable {
     }
   }
 
+  /// The position of an id in a list of `count`, or nil if the list does not have it. It waits until the id has arrived, or
+  /// all others have.
+  func position(of id: AssetID, in count: Int) async throws -> Int? {
+    var searched = 0
+    while true {
+      let position = state.withLock { state -> Int? in
+        defer { searched = state.ids.count }
+        return state.ids[searched...].firstIndex(of: id)
+      }
+      if position != nil || searched == count { return position }
+      _ = try await ids(searched..<searched + 1)
+    }
+  }
+
   /// The whole list. It waits until all ids have arrived.
   func all(_ count: Int) async throws -> [AssetID] {
     if let ids = complete { return ids }

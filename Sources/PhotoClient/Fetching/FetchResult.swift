@@ -74,10 +74,11 @@ public struct FetchResult: Sendable {
     return try await snapshot.ids(range)
   }
 
-  /// The position of an asset, or `nil` if the list does not have it.
+  /// The position of an asset, or `nil` if the list does not have it. If the list is still arriving, the call waits for the
+  /// id, or for the end of the list.
   ///
   /// - Complexity: O(n); about 1 ms for a million assets.
-  public func index(of id: AssetID) async throws -> Int? { try await ids.firstIndex(of: id) }
+  public func index(of id: AssetID) async throws -> Int? { try await snapshot.position(of: id) }
 
   /// Whether the list has an asset.
   ///
@@ -192,6 +193,7 @@ final class SnapshotIDs: Sendable {
   func arrived(_ range: Range<Int>) -> [AssetID]? { ids.arrived(range) }
   func ids(_ range: Range<Int>) async throws -> [AssetID] { try await ids.ids(range) }
   func all() async throws -> [AssetID] { try await ids.all(count) }
+  func position(of id: AssetID) async throws -> Int? { try await ids.position(of: id, in: count) }
   /// All ids, or nil if some are still arriving. The ids of a snapshot that came with a change are complete.
   var complete: [AssetID]? { ids.complete }
 }

@@ -30,6 +30,25 @@ import Varlink
     }
   }
 
+  @Test func aPositionIsKnownAsSoonAsItsIDHasArrived() async throws {
+    let list = ScriptedList(Self.long, firstPage: 200)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let position = Mutex<Int?>(nil)
+      let early = Task {
+        let found = try await result.index(of: 150)
+        position.withLock { $0 = found }
+      }
+      let missing = Task { try await result.index(of: 1_001) }
+      let late = Task { try await result.index(of: 1_000) }
+      try await eventually("the position is known", within: .seconds(60)) { position.withLock { $0 } == 149 }
+      try await early.value
+      list.restOfIDs.resolve(.success(()))
+      #expect(try await late.value == 999)
+      #expect(try await missing.value == nil)
+    }
+  }
+
   @Test func manyRequestsForAPageAreOneCall() async throws {
     let list = ScriptedList(Self.long, holdsAssets: true)
     try await ScriptedDaemon.with(list.answers) { daemon in
