@@ -12,11 +12,21 @@ struct SeenPaths: Sendable {
   /// place in the order is the former one.
   private var forgotten: Set<AssetID> = []
   private let capacity: Int
+  /// The number of the commit after which the paths of the present photos were read.
+  private let readAfter: Int64
 
   static let standardCapacity = 50_000
 
-  /// - Parameter capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
-  init(capacity: Int = standardCapacity) { self.capacity = capacity }
+  /// - Parameters:
+  ///   - capacity: beyond it, the oldest paths are forgotten, because a watch may run for months.
+  ///   - token: the token of the library before the paths of the present photos are read. Without it, none are read.
+  init(capacity: Int = standardCapacity, readAfter token: String? = nil) {
+    self.capacity = capacity
+    readAfter = token.flatMap(ChangeToken.init)?.sequence ?? 0
+  }
+
+  /// Whether a commit may be missing in the paths that were read. A rename by an earlier one must not be made again.
+  func isNew(_ change: PersistentChange) -> Bool { (ChangeToken(change.token)?.sequence ?? .max) > readAfter }
 
   subscript(id: AssetID) -> String? { paths[id] }
 

@@ -25,9 +25,7 @@ struct HistoryText {
   init(style: Style = .plain) { self.style = style }
 
   /// Remembers the paths of assets, for the time when they move or are removed.
-  mutating func remember(_ assets: [Asset]) {
-    for asset in assets { seen.note(asset) }
-  }
+  mutating func remember(_ paths: SeenPaths) { seen = paths }
 
   /// Remembers the titles of albums.
   mutating func remember(_ albums: [AssetCollection]) {
@@ -64,10 +62,12 @@ struct HistoryText {
     }
     var lines: [String] = []
     for rename in change.renamedDirectories {
-      seen.rename(rename)
-      let renaming = FolderRenaming(rename)
-      for (id, album) in albums {
-        if let path = album.path.flatMap(renaming.path) { albums[id]?.path = path }
+      if seen.isNew(change) {
+        seen.rename(rename)
+        let renaming = FolderRenaming(rename)
+        for (id, album) in albums {
+          if let path = album.path.flatMap(renaming.path) { albums[id]?.path = path }
+        }
       }
       lines.append("renamed \(Printable.text(rename.fromPath)) to \(Printable.text(rename.toPath))")
     }

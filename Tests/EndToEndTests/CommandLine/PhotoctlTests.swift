@@ -598,6 +598,41 @@ import Varlink
     }
   }
 
+  /// The folder has the name of another one that was renamed before. The watch reads the present paths first, and then the
+  /// old commits.
+  @Test func oldRenamesDoNotChangeThePathsThatAWatchPrints() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a/1.jpg", 1)
+      try fixture.write("b/2.jpg", 2)
+      try await fixture.start()
+      let token = try await fixture.synchronize()
+      try fixture.move("a", "old")
+      try await fixture.synchronize()
+      try fixture.move("b", "a")
+      try await fixture.synchronize()
+      let file = fixture.directory + "/watch"
+      try Data().write(to: URL(fileURLWithPath: file))
+      let watch = TestProcess()
+      watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+      watch.arguments = ["--socket", fixture.socket, "watch", "--format", "text", "--since", token]
+      watch.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+      try watch.run()
+      defer { watch.terminate() }
+      var text = ""
+      try await eventually("the old renames in \(text)") {
+        text = try String(contentsOfFile: file, encoding: .utf8)
+        return text.contains("renamed \(fixture.path("b")) to \(fixture.path("a"))\n")
+      }
+      try #require(unlink(fixture.path("a/2.jpg")) == 0)
+      try await fixture.synchronize()
+      try await eventually("the removal in \(text)") {
+        text = try String(contentsOfFile: file, encoding: .utf8)
+        return text.contains("          - ")
+      }
+      #expect(text.contains("          - \(fixture.path("a/2.jpg"))\n"), "\(text)")
+    }
+  }
+
   @Test func watchPrintsThePathsOfPhotosThatExistedBeforeIt() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<14 { try fixture.write("trip/\(index).jpg", index) }

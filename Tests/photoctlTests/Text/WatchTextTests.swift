@@ -71,6 +71,22 @@ struct WatchTextTests {
         .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
   }
 
+  /// The folder got the name of another one that was renamed before.
+  @Test func oldRenamesDoNotChangePresentPaths() {
+    var history = HistoryText()
+    history.remember([asset(1, "/p/a/1.jpg")], readAfter: "l.1.1")
+    history.remember([AssetCollection(id: 6, kind: .folderAlbum, title: "a", path: "/p/a", count: 1)])
+    let rename = change { $0.renamedDirectories = [RenamedDirectory(fromPath: "/p/a", toPath: "/p/b")] }
+    #expect(text(rename, named: [], in: &history) == "  watcher   renamed /p/a to /p/b\n")
+    var later = rename
+    later.token = "l.1.2"
+    var renamed = history
+    _ = text(later, named: [], in: &renamed)
+    let deletion = change { ($0.deletedAssets, $0.deletedCollections) = ([1], [6]) }
+    #expect(text(deletion, named: [], in: &history).hasSuffix("- folder /p/a\n          - /p/a/1.jpg\n"))
+    #expect(text(deletion, named: [], in: &renamed).hasSuffix("- folder /p/b\n          - /p/b/1.jpg\n"))
+  }
+
   @Test func textOfAChangeNamesFieldsAndAlbums() {
     var history = HistoryText()
     history.remember([
@@ -322,5 +338,13 @@ struct WatchTextTests {
     let now = WatchText.now
     #expect(WatchText.clock(now, now: now).count == 8)
     #expect(WatchText.clock(now - 3 * 86_400_000_000, now: now).count == 19)
+  }
+}
+
+extension HistoryText {
+  fileprivate mutating func remember(_ assets: [Asset], readAfter token: String? = nil) {
+    var paths = SeenPaths(readAfter: token)
+    for asset in assets { paths.note(asset) }
+    remember(paths)
   }
 }

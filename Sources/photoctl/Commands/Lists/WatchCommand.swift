@@ -278,8 +278,7 @@ private struct WatchedHistory {
     if token == nil, format == .text || paths != nil { token = try await library.status().token }
     try await paths?.load(from: library)
     if format == .text, !knowsPaths {
-      let newest = FetchOptions(fetchLimit: SeenPaths.standardCapacity, includeHidden: true)
-      try await QueriedAssets(library: library, options: newest).forEachPage { text.remember($0) }
+      text.remember(try await SeenPaths(readingFrom: library))
       text.remember(try await library.collections())
       await library.disconnect()
       knowsPaths = true
