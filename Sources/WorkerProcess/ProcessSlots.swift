@@ -10,6 +10,8 @@ package final class ProcessSlots: Sendable {
   private struct State {
     /// The taken slots of each place.
     var counts: [String: Int] = [:]
+    /// How often each place had no free slot.
+    var refusals: [String: Int] = [:]
     /// Processes that were killed but did not end, with their places. They hang in the kernel.
     var abandoned: [(processID: pid_t, place: String)] = []
   }
@@ -30,7 +32,10 @@ package final class ProcessSlots: Sendable {
   package func take(_ place: String, maximum: Int) -> Bool {
     state.withLock { state in
       let count = state.counts[place, default: 0]
-      guard count < maximum else { return false }
+      guard count < maximum else {
+        state.refusals[place, default: 0] += 1
+        return false
+      }
       state.counts[place] = count + 1
       return true
     }
@@ -38,6 +43,9 @@ package final class ProcessSlots: Sendable {
 
   /// The taken slots of a place.
   package func count(of place: String) -> Int { state.withLock { $0.counts[place, default: 0] } }
+
+  /// How often ``take(_:maximum:)`` found no free slot at a place.
+  package func refusalCount(of place: String) -> Int { state.withLock { $0.refusals[place, default: 0] } }
 
   /// Returns the slot of a process that was reaped, or could not be started.
   package func release(_ place: String) { state.withLock { Self.release(place, &$0) } }

@@ -50,8 +50,11 @@ import Testing
   }
 
   private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-  /// A worker looks for a free slot every second. The tests need this time.
-  private let longEnough = Duration.milliseconds(2500)
+  /// Waits until a worker has looked for a free slot of a place in vain, twice more.
+  private func refusedTwice(_ slots: ProcessSlots, at place: String = "share") async throws {
+    let count = slots.refusalCount(of: place) + 2
+    try await eventually("a worker looks for a free slot in vain") { slots.refusalCount(of: place) >= count }
+  }
 
   @Test func aPlaceThatHangsHasTwoProcessesEvenIfItsWorkerIsReplaced() async throws {
     let (slots, immortal, elsewhere) = (ProcessSlots(), Immortal(), Immortal())
@@ -62,14 +65,14 @@ import Testing
     let (first, firstDialogue) = (Worker(), Silence())
     try first.start(immortal.configuration(slots), dialogue: firstDialogue, logger: logger)
     try await eventually("two processes hang") { immortal.all.count == 2 }
-    try await Task.sleep(for: longEnough)
+    try await refusedTwice(slots)
     #expect(firstDialogue.startCount == 2 && first.processID == nil)
     await first.stop()
 
     // The root was removed and added again.
     let (second, secondDialogue) = (Worker(), Silence())
     try second.start(immortal.configuration(slots), dialogue: secondDialogue, logger: logger)
-    try await Task.sleep(for: longEnough)
+    try await refusedTwice(slots)
     #expect(secondDialogue.startCount == 0)
     // Another place has its own slots.
     let (other, otherDialogue) = (Worker(), Silence())
