@@ -7,7 +7,7 @@ import Synchronization
 /// A malicious or broken client of the same user. Its threads attack photod in every way that a socket allows.
 final class Adversary: Sendable {
   enum Action: String, CaseIterable, Codable, Sendable {
-    case everyMethod, malformed, hugeMessages, longLists, longArguments
+    case everyMethod, malformed, hugeMessages, longLists, longArguments, longPaths
     case onewayFloods, sentAhead, slowReaders, halfOpen, manyConnections, churn
     case expensivePredicates, expensiveObservers, floodedHashes, rescans, favorites
     case albums, undo, costlySmartAlbums
@@ -39,6 +39,8 @@ final class Adversary: Sendable {
   }()
 
   let socket: String
+  /// The folder of the library.
+  let folder: String
   /// The ids of photos that are in the library.
   let ids: [AssetID]
   let calls: ContractCalls
@@ -49,8 +51,9 @@ final class Adversary: Sendable {
   private let callNumber = Atomic<Int>(0)
   private let written = Mutex(Report())
 
-  init(socket: String, ids: [AssetID]) throws {
+  init(socket: String, folder: String, ids: [AssetID]) throws {
     self.socket = socket
+    self.folder = folder
     self.ids = ids
     calls = try ContractCalls(socket: socket)
     written.withLock { ($0.allMethods, $0.allCallCount) = (calls.methods, calls.count) }

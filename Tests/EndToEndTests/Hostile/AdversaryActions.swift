@@ -12,6 +12,7 @@ extension Adversary {
     case .hugeMessages: try hugeMessages()
     case .longLists: try longLists(using: &random)
     case .longArguments: try longArguments()
+    case .longPaths: try longPaths()
     case .onewayFloods: try onewayFloods()
     case .sentAhead: try sentAhead()
     case .slowReaders: try slowReaders()
@@ -115,6 +116,20 @@ extension Adversary {
     return true
   }
 
+  /// The longest paths that photod takes, below the library's folder. No part of them exists.
+  private func longPaths() throws -> Bool {
+    let connection = try connect(timeout: .seconds(10))
+    var isTaken = true
+    for name in ["d", ".d", "IMG_1.jpg"] {
+      let path = (folder + String(repeating: "/" + name, count: 65_535 / (name.utf8.count + 1))).prefix(65_535)
+      for method in ["Explain", "Rescan"] {
+        isTaken = connection.send(AdversaryMessages.library(method, #"{"path":"\#(path)"}"#)) && isTaken
+        isTaken = receive(connection) != nil && isTaken
+      }
+    }
+    return isTaken
+  }
+
   /// The sender disconnects before the first call is carried out.
   private func onewayFloods() throws -> Bool {
     var count = 0
@@ -168,8 +183,12 @@ extension Adversary {
       for connection in connections { connection.read(1) }
       usleep(100_000)
     }
-    // Reads the last replies of earlier connections. If a list was not read, its reply is that it expired.
-    for connection in held.hold(connections).prefix(3) { while receive(connection) != nil {} }
+    // Reads the last replies of earlier connections. If a list was not read, its reply is that it expired. An observer's
+    // replies have no end, so the reading has one.
+    for connection in held.hold(connections).prefix(3) {
+      let end = ContinuousClock.now + .seconds(1)
+      while ContinuousClock.now < end, receive(connection) != nil {}
+    }
     return sentCount == connections.count
   }
 

@@ -34,10 +34,14 @@ import Testing
       try await fixture.synchronize(timeout: 600)
       let process = fixture.processID
       let file = fixture.directory + "/adversary"
-      let normal = NormalClient(socket: fixture.socket, photos: fixture.photos)
+      let photo = try #require(try await fixture.ids().ids.last)
+      let normal = NormalClient(socket: fixture.socket, photos: fixture.photos, photo: photo)
 
       let before = Self.isWhole ? try await Self.measureWithoutAdversary(normal) : []
+      let memories = Task { try await Self.residentMemories(of: process) }
       let together = try await Self.attack(fixture, file, seconds: Self.seconds, beside: normal, round: 3)
+      memories.cancel()
+      if Self.isWhole { try Self.expectNoGrowth(await memories.value) }
 
       for (name, times) in before + [("beside the adversary", together)] { Self.show(times, name) }
       if Self.isWhole { Self.expectLittleDelay(together, before: before.map(\.times)) }
@@ -85,7 +89,7 @@ import Testing
     let ids = try await target.ids(FetchOptions(includeHidden: true)).ids
     let isOver = Flag()
     async let times = normal.run(round: round) { isOver.isSet }
-    await attack(target.socket, Array(ids.prefix(1_000)), file, seconds: seconds)
+    await attack(target.socket, target.photos, Array(ids.prefix(1_000)), file, seconds: seconds)
     isOver.set()
     return try await times
   }
@@ -97,9 +101,11 @@ import Testing
   }
 
   /// photod treats each process as a client, so the adversary needs a process of its own.
-  private static func attack(_ socket: String, _ ids: [AssetID], _ file: String, seconds: Int) async {
-    await #expect(processExitsWith: .success) { [socket, ids, file, seconds = seconds as Int] in
-      let adversary = try Adversary(socket: socket, ids: ids)
+  private static func attack(
+    _ socket: String, _ folder: String, _ ids: [AssetID], _ file: String, seconds: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [socket, folder, ids, file, seconds = seconds as Int] in
+      let adversary = try Adversary(socket: socket, folder: folder, ids: ids)
       try await adversary.run(for: .seconds(seconds), threads: 6, seed: effort("PHOTOD_HOSTILE_SEED", 1))
       try JSONEncoder().encode(adversary.report).write(to: URL(fileURLWithPath: file))
     }
@@ -121,8 +127,10 @@ import Testing
 
   private static func expectLittleDelay(_ together: NormalClient.Times, before: [NormalClient.Times]) {
     for act in NormalClient.Act.allCases {
-      let before = before.map { $0.quantile(0.99, act) }.max() ?? .zero
       let during = together.quantile(0.99, act)
+      let ratios = before.map { String(format: "%.2f", during / max($0.quantile(0.99, act), .microseconds(1))) }
+      print("\(act): \(ratios.joined(separator: " times alone, ")) times beside the adversary elsewhere")
+      let before = before.map { $0.quantile(0.99, act) }.max() ?? .zero
       #expect(during <= max(before * ratio, floor), "\(act): \(milliseconds(before)), then \(milliseconds(during))")
     }
   }
@@ -161,9 +169,30 @@ import Testing
   }
 
   /// The peak memory of a process, in bytes.
-  private static func peakMemory(of process: pid_t) throws -> Int {
+  private static func peakMemory(of process: pid_t) throws -> Int { try memory("VmHWM:", of: process) }
+
+  private static func memory(_ name: String, of process: pid_t) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })
     return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+  }
+
+  /// The resident memory of a process, each second until the task is cancelled, in bytes.
+  private static func residentMemories(of process: pid_t) async throws -> [Int] {
+    var memories: [Int] = []
+    while !Task.isCancelled {
+      memories.append(try memory("VmRSS:", of: process))
+      // A cancelled task does not wait.
+      do { try await Task.sleep(for: .seconds(1)) } catch { break }
+    }
+    return memories
+  }
+
+  /// Each action was done several times in each half of the attack, so a leak makes the second half larger.
+  private static func expectNoGrowth(_ memories: [Int]) throws {
+    let middle = memories.count / 2
+    let first = try #require(memories[..<middle].max()), second = try #require(memories[middle...].max())
+    print("photod took at most \(first >> 20) MiB in the first half of the attack, and \(second >> 20) in the second")
+    #expect(second < first * 5 / 4 + 100_000_000)
   }
 }

@@ -1,16 +1,19 @@
 import Foundation
 import Glibc
+import PhotoModel
 import PhotoTestSupport
 
-/// A client that behaves like a photo application. It connects, fetches the newest photos, requests the status, and
-/// observes while photos arrive.
+/// A client that behaves like a photo application. It connects, fetches the newest photos, requests the status, changes a
+/// photo, waits for the library to be as new as the disk, and observes while photos arrive.
 ///
 /// It measures each of these on threads of its own, so that only photod and the machine can delay it.
 struct NormalClient: Sendable {
   let socket: String
   let photos: String
+  /// A photo of the library that the client changes.
+  let photo: AssetID
 
-  enum Act: String, CaseIterable, Sendable { case connect, fetch, status, observe }
+  enum Act: String, CaseIterable, Sendable { case connect, fetch, status, change, synchronize, observe }
 
   /// The duration of each act.
   struct Times: Sendable {
@@ -48,6 +51,13 @@ struct NormalClient: Sendable {
   private static let info = message(#"{"method":"org.varlink.service.GetInfo"}"#)
   private static let collections = message(#"{"method":"org.photod.library.FetchCollections"}"#)
   private static let status = message(#"{"method":"org.photod.library.Status"}"#)
+  private static let synchronize = message(#"{"method":"org.photod.library.Synchronize"}"#)
+
+  /// A change of the photo with this id, of which photod commits each second one.
+  private static func change(_ id: AssetID, _ round: Int) -> [UInt8] {
+    let edit = #"{"editAsset":{"ids":[\#(id)],"rating":\#(round / 2 % 5)}}"#
+    return message(#"{"method":"org.photod.library.PerformChanges","parameters":{"requests":[\#(edit)]}}"#)
+  }
 
   static func message(_ text: String) -> [UInt8] { Array(text.utf8) + [0] }
 
@@ -59,7 +69,11 @@ struct NormalClient: Sendable {
       // The adversary stores queries that take very long. Their albums have no counts then, and the call succeeds.
       round += 1
       if round % 100 == 1 { try reply(to: Self.collections, on: connection, "collections") }
-      for (act, message) in [(Act.connect, Self.info), (.fetch, Self.fetch), (.status, Self.status)] {
+      let calls = [
+        (Act.connect, Self.info), (.fetch, Self.fetch), (.status, Self.status), (.change, Self.change(photo, round)),
+        (.synchronize, Self.synchronize),
+      ]
+      for (act, message) in calls {
         let start = ContinuousClock.now
         let connection = act == .connect ? try RawSocket(socket, timeout: .seconds(60)) : connection
         try reply(to: message, on: connection, "\(act)")

@@ -56,11 +56,14 @@ final class RawSocket {
 
   /// The next message without its NUL; nil if the peer closed the connection, or sent nothing until the timeout.
   func receive() -> [UInt8]? {
+    // A message may come in many pieces. Only the new piece is searched.
+    var start = 0
     while true {
-      if let end = received.firstIndex(of: 0) {
+      if let end = received[start...].firstIndex(of: 0) {
         defer { received.removeSubrange(...end) }
         return Array(received[..<end])
       }
+      start = received.count
       guard read(1 << 16) > 0 else { return nil }
     }
   }
