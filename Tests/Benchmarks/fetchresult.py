@@ -34,8 +34,9 @@ def client(setting):
     add(f"fetch result of {count:,}, memory of the app", memory, "MB",
         note=f"{digits(median('memory'))} before it scrolls", targets=[at_most(memory, 40, "MB")])
     milliseconds = quantile([one["milliseconds"] for one in resumed], 0.5)
+    reloads = sum(one["reloads"] for one in resumed)
     add(f"fetch result of {count:,}, a change after a restart, photod's answer to the app", milliseconds, "ms",
-        note=f"{sum(one['reloads'] for one in resumed)} reloads of {len(resumed)}")
+        note=f"{reloads} reloads of {len(resumed)}", targets=[at_most(reloads, 0, "reloads")])
 
 
 def resume(setting):

@@ -78,23 +78,31 @@ def reads(setting):
             f"{unit} a photo", sum(values) / len(values), unit, note=f"at most {max(values):,}")
 
 
-def scan(setting, folder, count, rounds):
+def larger_files(setting):
+    """Measures the first scan of JPEGs of 16 kB. Both programs read 64 kB of a file at most."""
+    folder = setting.make_photos("web", setting.count, size="web")
+    scan(setting, folder, setting.count, setting.options.rounds, " of 16 kB")
+    shutil.rmtree(folder)
+
+
+def scan(setting, folder, count, rounds, size=""):
     build_limit(setting)
     measures = {name: lambda threads=threads: limit(setting, folder, count, threads)
                 for name, threads in LIMITS.items()}
     measures["find -printf"] = lambda: find(folder)
     measures["photod"] = lambda: photod(setting, folder, count)
-    results = dict(zip(measures, setting.interleave(f"first scan of {count:,}", rounds, *measures.values())))
+    what = f"first scan of {count:,}{size}"
+    results = dict(zip(measures, setting.interleave(what, rounds, *measures.values())))
     sample = exiftool(setting, folder, count)
     if sample:
         results[f"exiftool -fast2 -json, {sample['files']:,} files scaled"] = [sample]
-    setting.report.keep(f"first scan of {count:,}", results)
-    add(setting, count, results)
+    setting.report.keep(what, results)
+    add(setting, what, count, results)
 
 
-def add(setting, count, results):
+def add(setting, what, count, results):
     """Adds the baselines that are a time, then the other figures of photod and of limit.c."""
-    report, what, one = setting.report, f"first scan of {count:,}", next(iter(LIMITS))
+    report, one = setting.report, next(iter(LIMITS))
     ours, limits = results["photod"], results[one]
     seconds = middle(ours, "seconds")
     for name, values in results.items():

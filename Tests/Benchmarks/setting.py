@@ -36,11 +36,11 @@ class Setting:
     def __exit__(self, *_):
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def make_photos(self, name, count, start=0, flat=False):
+    def make_photos(self, name, count, start=0, flat=False, size="small"):
         folder = self.scratch / name
-        say(f"making {count:,} photos")
+        say(f"making {count:,} {size} photos")
         command = [sys.executable, PACKAGE / "Tests/Fixtures/make_corpus.py", folder, "-n", str(count),
-                   "--start", str(start), "--extras", "0", "--seed", "7", "--manifest", "-"]
+                   "--start", str(start), "--extras", "0", "--seed", "7", "--size", size, "--manifest", "-"]
         subprocess.run(command + (["--flat"] if flat else []), check=True, stdout=subprocess.DEVNULL)
         return folder
 
