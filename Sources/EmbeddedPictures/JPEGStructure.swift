@@ -8,7 +8,7 @@ package struct JPEGStructure {
   /// The size in pixels, before the orientation of EXIF is applied.
   package private(set) var size: PixelSize?
   package private(set) var isProgressive = false
-  package private(set) var exif: TIFFStructure?
+  package private(set) var exif: TIFFDirectories?
   /// The smaller copies of the picture that follow it (CIPA DC-007), smallest first: their places in the file.
   package private(set) var previews: [(offset: Int, count: Int)] = []
 
@@ -39,7 +39,7 @@ package struct JPEGStructure {
       case 0xDA: return
       case 0xE1 where exif == nil && view.holds("Exif\0\0", at: content):
         exif = view.part(at: content + 6, count: min(length - 8, max(0, view.count - content - 6)))
-          .flatMap { TIFFStructure($0) }
+          .flatMap { TIFFDirectories($0) }
       case 0xE2 where view.holds("MPF\0", at: content):
         readPreviews(view, at: content + 4, count: length - 6)
       default: break
@@ -69,7 +69,7 @@ package struct JPEGStructure {
   }
 
   private mutating func readPreviews(_ view: ByteView, at start: Int, count: Int) {
-    guard let index = view.part(at: start, count: max(0, count)).flatMap({ TIFFStructure($0) }),
+    guard let index = view.part(at: start, count: max(0, count)).flatMap({ TIFFDirectories($0) }),
       let entries = index.bytes(of: 0xB002, in: index.first)
     else { return }
     var found: [(kind: Int, offset: Int, count: Int)] = []

@@ -13,7 +13,7 @@ package struct DecoderProgram {
   /// The pictures that the program makes.
   package let pictures: Pictures
   /// Initialises the decoders. It is called before the sandbox, because some libraries read their plugins.
-  package let start: () throws(StartError) -> Void
+  package let start: () throws(DecoderStartError) -> Void
   /// The media types that can be decoded.
   package let formats: () -> [String]
   /// Makes the picture of a file. The descriptor stays open.
@@ -29,7 +29,7 @@ package struct DecoderProgram {
   }
 
   package init(
-    name: String, pictures: Pictures, start: @escaping () throws(StartError) -> Void,
+    name: String, pictures: Pictures, start: @escaping () throws(DecoderStartError) -> Void,
     formats: @escaping () -> [String],
     make: @escaping (PictureRequest, Int32) throws(PictureError) -> MadePicture
   ) {
@@ -43,14 +43,14 @@ package struct DecoderProgram {
   /// - Parameter arguments: those of the process, beginning with its name.
   /// - Returns: the exit status.
   package func run(_ arguments: [String]) -> Int32 {
-    do throws(StartError) {
-      switch try Invocation(arguments, of: self) {
+    do throws(DecoderStartError) {
+      switch try DecoderInvocation(arguments, of: self) {
       case .server(let socket):
-        try Self.check(socket: socket, usage: Invocation.usage(of: self))
+        try Self.check(socket: socket, usage: DecoderInvocation.usage(of: self))
         sandbox_close_others(socket)
         // The folder in which photod was started must remain unmountable.
         guard chdir("/") == 0 else {
-          throw StartError(message: "the folder can't be changed to /: \(describe(errno))")
+          throw DecoderStartError(message: "the folder can't be changed to /: \(describe(errno))")
         }
         try enterSandbox(socket: socket)
         return ImageServer(socket: socket, program: self).run()
@@ -71,7 +71,7 @@ package struct DecoderProgram {
   }
 
   /// Initialises the decoders and gives up all rights. After this, the process can only read descriptors that it is given.
-  private func enterSandbox(socket: Int32) throws(StartError) {
+  private func enterSandbox(socket: Int32) throws(DecoderStartError) {
     try start()
     let step = sandbox_enter_as_decoder(socket)
     guard step != SANDBOX_DONE else { return }
@@ -82,7 +82,7 @@ package struct DecoderProgram {
       case SANDBOX_LANDLOCK: (errno, "Landlock can't be used")
       default: (errno, "seccomp can't be used")
       }
-    throw StartError(message: "the sandbox failed, so no file is read: \(problem): \(describe(number))")
+    throw DecoderStartError(message: "the sandbox failed, so no file is read: \(problem): \(describe(number))")
   }
 
   private func tryForbiddenThings() {
@@ -94,16 +94,16 @@ package struct DecoderProgram {
     }
   }
 
-  private static func check(socket: Int32, usage: String) throws(StartError) {
+  private static func check(socket: Int32, usage: String) throws(DecoderStartError) {
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(socket, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
-      throw StartError(message: "descriptor \(socket) is no socket. \(usage)")
+      throw DecoderStartError(message: "descriptor \(socket) is no socket. \(usage)")
     }
   }
 }
 
-package struct StartError: Error {
+package struct DecoderStartError: Error {
   package let message: String
 
   package init(message: String) { self.message = message }

@@ -21,12 +21,12 @@ struct PictureCommand {
   init(program: String) { self.program = program }
 
   /// - Returns: the exit status: 0 if the picture was made, 65 (EX_DATAERR) if none can be made of the file.
-  func run() throws(StartError) -> Int32 {
+  func run() throws(DecoderStartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw StartError(message: "\(path) can't be opened: \(describe(errno))") }
+    guard descriptor >= 0 else { throw DecoderStartError(message: "\(path) can't be opened: \(describe(errno))") }
     var pair: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-      throw StartError(message: "no socket pair can be made: \(describe(errno))")
+      throw DecoderStartError(message: "no socket pair can be made: \(describe(errno))")
     }
     let child = try start(socket: pair[1])
     close(pair[1])
@@ -39,7 +39,7 @@ struct PictureCommand {
       return 65
     }
     let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw StartError(message: "\(output) can't be written: \(describe(errno))") }
+    guard file >= 0 else { throw DecoderStartError(message: "\(output) can't be written: \(describe(errno))") }
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBytes { write(file, $0.baseAddress! + done, $0.count - done) }
@@ -51,13 +51,13 @@ struct PictureCommand {
     // Some file systems report a failed write only here.
     let isClosed = close(file) == 0
     guard writeError == 0, isClosed else {
-      throw StartError(message: "\(output) can't be written: \(describe(writeError == 0 ? errno : writeError))")
+      throw DecoderStartError(message: "\(output) can't be written: \(describe(writeError == 0 ? errno : writeError))")
     }
     return 0
   }
 
   /// Starts this program again, with the socket as descriptor 3.
-  private func start(socket: Int32) throws(StartError) -> pid_t {
+  private func start(socket: Int32) throws(DecoderStartError) -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -68,13 +68,13 @@ struct PictureCommand {
     words.append(nil)
     var child: pid_t = 0
     let number = posix_spawn(&child, "/proc/self/exe", &actions, nil, &words, environ)
-    guard number == 0 else { throw StartError(message: "no process can be started: \(describe(number))") }
+    guard number == 0 else { throw DecoderStartError(message: "no process can be started: \(describe(number))") }
     return child
   }
 
   /// Sends the request, and reads its answer.
   /// - Returns: the reason why there is no picture, or its bytes.
-  private func requestPicture(_ socket: Int32, _ descriptor: Int32) throws(StartError) -> (
+  private func requestPicture(_ socket: Int32, _ descriptor: Int32) throws(DecoderStartError) -> (
     failure: String?, bytes: [UInt8]
   ) {
     let name = Array(path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed())
@@ -85,7 +85,7 @@ struct PictureCommand {
     var outgoing = ImageStream.greeting
     ImageStream.append(request, to: &outgoing)
     guard descriptorpassing_send(socket, outgoing, outgoing.count, [descriptor], 1) == outgoing.count else {
-      throw StartError(message: "the request can't be sent: \(describe(errno))")
+      throw DecoderStartError(message: "the request can't be sent: \(describe(errno))")
     }
     var frames = ImageStream.assembler()
     var bytes: [UInt8] = []
@@ -111,7 +111,7 @@ struct PictureCommand {
         frames.append(buffer[..<count])
       }
     } catch {
-      throw StartError(message: "the decoder sent an invalid reply: \(error)")
+      throw DecoderStartError(message: "the decoder sent an invalid reply: \(error)")
     }
     return (nil, bytes)
   }

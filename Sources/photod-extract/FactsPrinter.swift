@@ -7,15 +7,17 @@ import PhotoModel
 enum FactsPrinter {
   /// - Returns: the exit status: 0 if the file was read without a failure, 65 if it has one (EX_DATAERR).
   /// - Throws: with the status 66 (EX_NOINPUT) if it can't be opened, and 65 if it is no regular file.
-  static func run(path: String, isJSON: Bool) throws(StartError) -> Int32 {
+  static func run(path: String, isJSON: Bool) throws(ExtractorStartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw StartError(message: "\(path) can't be opened: \(describe(errno))", status: 66) }
+    guard descriptor >= 0 else {
+      throw ExtractorStartError(message: "\(path) can't be opened: \(describe(errno))", status: 66)
+    }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw StartError(message: "\(path) is no regular file", status: 65)
+      throw ExtractorStartError(message: "\(path) is no regular file", status: 65)
     }
     // In the sandbox, only standard error can be written.
-    guard dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 else { throw StartError(message: describe(errno)) }
+    guard dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 else { throw ExtractorStartError(message: describe(errno)) }
     try enterSandbox(socket: -1)
     var reader = MediaReader()
     let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()

@@ -3,7 +3,7 @@ import CSandbox
 import Glibc
 
 /// How this program was called.
-enum Invocation {
+enum ExtractorInvocation {
   /// photod started it. The socket to photod is this descriptor.
   case server(socket: Int32)
   /// A person wants to see the facts of one file.
@@ -16,21 +16,21 @@ enum Invocation {
     pair; --file prints the facts of one file
     """
 
-  init(_ arguments: [String]) throws(StartError) {
+  init(_ arguments: [String]) throws(ExtractorStartError) {
     switch (arguments.count, arguments.dropFirst().first) {
     case (1, _): self = .server(socket: 3)
     case (2, "--test-sandbox"): self = .sandboxTest
     case (3, "--file"): self = .file(path: arguments[2], isJSON: false)
     case (4, "--file") where arguments[3] == "--json": self = .file(path: arguments[2], isJSON: true)
     case (3, "--fd"):
-      guard let number = Int32(arguments[2]), number >= 0 else { throw StartError(message: Self.usage) }
+      guard let number = Int32(arguments[2]), number >= 0 else { throw ExtractorStartError(message: Self.usage) }
       self = .server(socket: number)
-    default: throw StartError(message: Self.usage)
+    default: throw ExtractorStartError(message: Self.usage)
     }
   }
 }
 
-struct StartError: Error {
+struct ExtractorStartError: Error {
   let message: String
   /// The exit status.
   var status: Int32 = 1
@@ -46,7 +46,7 @@ func complain(_ text: String) {
 }
 
 /// Gives up all rights. After this, the process can only read descriptors that it is given.
-func enterSandbox(socket: Int32) throws(StartError) {
+func enterSandbox(socket: Int32) throws(ExtractorStartError) {
   let step = sandbox_enter(socket)
   guard step != SANDBOX_DONE else { return }
   let (number, name) =
@@ -56,30 +56,30 @@ func enterSandbox(socket: Int32) throws(StartError) {
     case SANDBOX_LANDLOCK: (errno, "Landlock can't be used")
     default: (errno, "seccomp can't be used")
     }
-  throw StartError(message: "the sandbox failed, so no file is read: \(name): \(describe(number))")
+  throw ExtractorStartError(message: "the sandbox failed, so no file is read: \(name): \(describe(number))")
 }
 
-func checkSocket(_ descriptor: Int32) throws(StartError) {
+func checkSocket(_ descriptor: Int32) throws(ExtractorStartError) {
   var kind: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
   guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
-    throw StartError(message: "descriptor \(descriptor) is no socket. \(Invocation.usage)")
+    throw ExtractorStartError(message: "descriptor \(descriptor) is no socket. \(ExtractorInvocation.usage)")
   }
 }
 
 /// - Returns: the exit status.
 func work() -> Int32 {
-  do throws(StartError) {
-    switch try Invocation(CommandLine.arguments) {
+  do throws(ExtractorStartError) {
+    switch try ExtractorInvocation(CommandLine.arguments) {
     case .server(let socket):
       try checkSocket(socket)
       sandbox_close_others(socket)
       // The folder in which photod was started must remain unmountable.
       guard chdir("/") == 0 else {
-        throw StartError(message: "the folder can't be changed to /: \(describe(errno))")
+        throw ExtractorStartError(message: "the folder can't be changed to /: \(describe(errno))")
       }
       guard replybuffer_prepare(socket, ExtractServer.longestRead) == 0 else {
-        throw StartError(message: "the signal handlers can't be set: \(describe(errno))")
+        throw ExtractorStartError(message: "the signal handlers can't be set: \(describe(errno))")
       }
       try enterSandbox(socket: socket)
       return ExtractServer(socket: socket).run()

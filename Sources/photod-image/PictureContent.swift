@@ -58,7 +58,7 @@ enum PictureContent {
       return .raw
     }
     if view.holds("BM"), contentType == "image/bmp" || view.uint32(at: 6) == 0 { return .bitmap }
-    guard let tiff = TIFFStructure(view) else { return contentType.hasPrefix("image/x-") ? .raw : nil }
+    guard let tiff = TIFFDirectories(view) else { return contentType.hasPrefix("image/x-") ? .raw : nil }
     // 43 is BigTIFF.
     guard tiff.magic == 42 || tiff.magic == 43 else { return .raw }
     if contentType == "image/tiff" || tiff.magic == 43 { return .tiff }

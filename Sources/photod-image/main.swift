@@ -6,9 +6,9 @@ import PictureDecoding
 
 let program = DecoderProgram(
   name: "photod-image", pictures: .photos,
-  start: { () throws(StartError) in
+  start: { () throws(DecoderStartError) in
     guard imagedecoders_start() == IMAGEDECODERS_DONE else {
-      throw StartError(message: "the decoders can't be initialised: \(String(cString: imagedecoders_message()))")
+      throw DecoderStartError(message: "the decoders can't be initialised: \(String(cString: imagedecoders_message()))")
     }
   },
   formats: {
@@ -17,7 +17,7 @@ let program = DecoderProgram(
     }
   },
   make: { (request, descriptor) throws(PictureError) in
-    try PictureMaker(request: request, descriptor: descriptor).make()
+    try RequestedPicture(request: request, descriptor: descriptor).make()
   })
 
 exit(program.run(CommandLine.arguments))

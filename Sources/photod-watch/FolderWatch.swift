@@ -39,7 +39,7 @@ final class FolderWatch {
   var rules = NameRules()
   var mounts = Mounts()
 
-  var roots: [UInt16: Root] = [:]
+  var roots: [UInt16: WatchedRoot] = [:]
   var tree = WatchedTree()
   var directories = OpenDirectories()
   var unsettled = UnsettledDirectories()
@@ -68,7 +68,7 @@ final class FolderWatch {
     schedule.checks.last = Moment.now
     schedule.heartbeat.sentAt = schedule.checks.last
     var status: Int32 = 0
-    do throws(Failure) {
+    do throws(WatchFailure) {
       while watchshim_termination_noted() == 0 {
         if !connection.output.isPaused { turn() }
         connection.output.cutIfDue(quiet: !canList && events.backlog.isEmpty)
@@ -125,13 +125,13 @@ final class FolderWatch {
   }
 
   /// - Returns: false if photod has closed its end.
-  private func sendOutput() throws(Failure) -> Bool {
+  private func sendOutput() throws(WatchFailure) -> Bool {
     do throws(SystemError) {
       try connection.output.write(to: connection.socket)
       return true
     } catch {
       if error.number == EPIPE || error.number == ECONNRESET { return false }
-      throw Failure(message: "records can't be written: \(describe(error.number))", status: 1)
+      throw WatchFailure(message: "records can't be written: \(describe(error.number))", status: 1)
     }
   }
 
@@ -139,7 +139,7 @@ final class FolderWatch {
 
   /// Waits for an order, an event, room to write, or the next thing that is due.
   /// - Returns: false if photod has closed its end.
-  private func wait() throws(Failure) -> Bool {
+  private func wait() throws(WatchFailure) -> Bool {
     let paused = connection.output.isPaused
     let timeout = paused ? -1 : millisecondsUntilDue()
     if timeout != 0 { directories.closeAll() }
@@ -152,7 +152,7 @@ final class FolderWatch {
     ]
     guard watchshim_poll(&waited, UInt32(waited.count), timeout) >= 0 else {
       if errno == EINTR { return true }
-      throw Failure(message: "poll failed: \(describe(errno))", status: 1)
+      throw WatchFailure(message: "poll failed: \(describe(errno))", status: 1)
     }
     if waited[2].revents != 0 {
       mounts.points.noteChange()
@@ -175,7 +175,7 @@ final class FolderWatch {
 }
 
 /// An error that ends photod-watch.
-struct Failure: Error {
+struct WatchFailure: Error {
   var message: String
   var status: Int32
 }

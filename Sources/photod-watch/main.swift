@@ -4,13 +4,13 @@ import CWatchShim
 import Glibc
 
 /// The descriptor of the socket to photod: 3, or the number after --fd.
-func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
+func socketDescriptor(_ arguments: [String]) throws(WatchStartError) -> Int32 {
   var descriptor: Int32 = 3
   let arguments = arguments.filter { $0 != "--files" }
   if arguments.count == 3, arguments[1] == "--fd", let given = Int32(arguments[2]), given >= 0 {
     descriptor = given
   } else if arguments.count != 1 {
-    throw StartError(
+    throw WatchStartError(
       message: """
         usage: photod-watch [--files] [--fd N]; photod starts it, N is one end of a socket pair; \
         with --files it opens files for photod, and watches nothing
@@ -19,9 +19,9 @@ func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
   var kind: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
   guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
-    throw StartError(message: "descriptor \(descriptor) is no socket: only photod can start this program")
+    throw WatchStartError(message: "descriptor \(descriptor) is no socket: only photod can start this program")
   }
-  guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw StartError(message: describe(errno)) }
+  guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw WatchStartError(message: describe(errno)) }
   return descriptor
 }
 
@@ -29,27 +29,29 @@ func socketDescriptor(_ arguments: [String]) throws(StartError) -> Int32 {
 /// process.
 /// - Returns: the exit status.
 func work() -> Int32 {
-  do throws(StartError) {
+  do throws(WatchStartError) {
     let socket = try socketDescriptor(CommandLine.arguments)
     watchshim_close_others(socket)
     // The directory in which photod was started must remain unmountable.
-    guard chdir("/") == 0 else { throw StartError(message: "the directory can't be changed to /: \(describe(errno))") }
+    guard chdir("/") == 0 else {
+      throw WatchStartError(message: "the directory can't be changed to /: \(describe(errno))")
+    }
     if CommandLine.arguments.contains("--files") {
       // Signals may end it at any point, because it keeps nothing that needs cleaning up.
       let deathError = watchshim_die_with_parent()
       guard deathError == 0 else {
-        throw StartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+        throw WatchStartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
       }
       var server = FileServer(socket: socket)
       return server.run()
     }
     let signalError = watchshim_note_termination()
     guard signalError == 0 else {
-      throw StartError(message: "the signal handler can't be set: \(describe(signalError))")
+      throw WatchStartError(message: "the signal handler can't be set: \(describe(signalError))")
     }
     let deathError = watchshim_die_with_parent()
     guard deathError == 0 else {
-      throw StartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+      throw WatchStartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
     }
     return FolderWatch(socket: socket).run()
   } catch {

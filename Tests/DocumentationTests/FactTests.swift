@@ -23,7 +23,7 @@ struct FactTests {
       article: "Architecture", text: "| 524,288 |", file: "photod-watch/EventBacklog.swift",
       source: "maximumEvents = 1 << 19"),
     Fact(
-      article: "Architecture", text: "64 MiB of records", file: "photod-watch/Output.swift",
+      article: "Architecture", text: "64 MiB of records", file: "photod-watch/RecordOutput.swift",
       source: "maximumBufferedBytes = 64 << 20"),
     Fact(
       article: "Architecture", text: "| 64 frames |", file: "PhotoWatch/Watcher.swift",

@@ -132,7 +132,7 @@ import Testing
   }
 
   /// photod holds the catalog. So no photo may be parsed in it, and nothing may be decompressed. Two small functions look at
-  /// pictures: `PictureHeader` reads their size, and `PNGText` reads the uncompressed texts of a shared thumbnail.
+  /// pictures: `PictureHeader` reads their size, and `PNGChunks` reads the uncompressed texts of a shared thumbnail.
   @Test func photodContainsNoParser() throws {
     let parsers = ["exif_data_load_data", "XML_ParserCreateNS", "13PhotoMetadata", "\0inflate\0", "\0libz.so"]
     func found(in program: String) throws -> [String] {

@@ -87,7 +87,7 @@ final class FakeMaker: PictureMaker {
     }
     let bytes = request.format == .png ? FakePNG.bytes(size) : FakeJPEG.bytes(size, count: state.byteCount)
     return .picture(
-      MadePicture(bytes: bytes, header: PictureHeader(bytes[...])!, isDegraded: size.width + 1 < full.width))
+      ReceivedPicture(bytes: bytes, header: PictureHeader(bytes[...])!, isDegraded: size.width + 1 < full.width))
   }
 
   private static func scaled(_ size: ImageFrame, to frame: PictureFrame?) -> ImageFrame {
@@ -115,8 +115,8 @@ enum FakeJPEG {
 enum FakePNG {
   static func bytes(_ size: ImageFrame, texts: [(String, String)] = []) -> [UInt8] {
     let sides = [size.width, size.height].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 0xFF)] }
-    var bytes = PNGText.signature + PNGText.chunk("IHDR", sides + [8, 2, 0, 0, 0])
-    for (keyword, text) in texts { bytes += PNGText.chunk("tEXt", Array("\(keyword)\0\(text)".utf8)) }
-    return bytes + PNGText.chunk("IDAT", [1, 2, 3]) + PNGText.chunk("IEND", [])
+    var bytes = PNGChunks.signature + PNGChunks.chunk("IHDR", sides + [8, 2, 0, 0, 0])
+    for (keyword, text) in texts { bytes += PNGChunks.chunk("tEXt", Array("\(keyword)\0\(text)".utf8)) }
+    return bytes + PNGChunks.chunk("IDAT", [1, 2, 3]) + PNGChunks.chunk("IEND", [])
   }
 }

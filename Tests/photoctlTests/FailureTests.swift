@@ -77,14 +77,14 @@ struct FailureTests {
   }
 
   @Test(arguments: [
-    (PhotoLibraryError.unknownSortKey(key: "x", known: []), EndStatus.usage),
+    (PhotoLibraryError.unknownSortKey(key: "x", known: []), CommandStatus.usage),
     (.changeTokenExpired(message: "m", currentToken: "t"), .data), (.noSuchAsset(ids: [1]), .noInput),
     (.notInLibrary(path: "/a", message: "m"), .noInput), (.libraryUnavailable(message: "m"), .unavailable),
     (.connectionClosed, .unavailable), (.changeOutcomeUnknown, .unavailable), (.internalError(message: "m"), .software),
     (.storageFull(message: "m"), .inputOutput), (.timedOut(message: "m"), .tryAgain),
     (.malformedReply("m"), .protocolFailure), (.permissionDenied(socketPath: "/s"), .notPermitted),
   ])
-  func everyErrorHasItsExitCode(error: PhotoLibraryError, status: EndStatus) {
+  func everyErrorHasItsExitCode(error: PhotoLibraryError, status: CommandStatus) {
     #expect(Failure(error, in: "query").status == status)
   }
 }

@@ -43,6 +43,6 @@ struct HelpTests {
 
   @Test func everyExitCodeIsDocumentedInTheHelp() {
     let help = Photoctl.helpMessage(columns: 80)
-    for status in EndStatus.allCases { #expect(help.contains("\n  \(status.rawValue)  ")) }
+    for status in CommandStatus.allCases { #expect(help.contains("\n  \(status.rawValue)  ")) }
   }
 }

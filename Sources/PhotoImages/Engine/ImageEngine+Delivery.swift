@@ -5,7 +5,7 @@ extension ImageEngine {
     /// A kept picture, with one pin.
     case kept(PictureStore.Found, revision: String, isDegraded: Bool, isFresh: Bool)
     /// A picture that is not kept.
-    case made(MadePicture, revision: String, isDegraded: Bool)
+    case made(ReceivedPicture, revision: String, isDegraded: Bool)
     case failure(PictureFailureKind, String)
   }
 

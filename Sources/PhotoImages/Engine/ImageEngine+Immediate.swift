@@ -170,7 +170,7 @@ extension ImageEngine {
   func makeImmediate(
     _ source: FailureMemory.Source, _ request: PictureRequest, from descriptor: Int32, _ plan: PicturePlan,
     isUnchanged: () -> Bool
-  ) -> MadePicture? {
+  ) -> ReceivedPicture? {
     let making = maker.makeImmediately(request, from: descriptor)
     guard isUnchanged() else { return nil }
     switch making {

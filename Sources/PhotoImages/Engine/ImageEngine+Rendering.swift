@@ -217,7 +217,7 @@ extension ImageEngine {
     }
   }
 
-  private func keep(_ picture: MadePicture, _ plan: PicturePlan) -> Outcome {
+  private func keep(_ picture: ReceivedPicture, _ plan: PicturePlan) -> Outcome {
     do {
       let found = try store.put(plan.key(plan.target(for: picture.header.size)), picture.bytes, picture.header)
       sharedThumbnails?.share(found.key)

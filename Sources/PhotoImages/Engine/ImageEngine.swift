@@ -47,7 +47,7 @@ package final class ImageEngine: Sendable {
     /// The requests that have left the immediate lane, and are not in `rendering` yet.
     var movingCount = 0
     var failures = FailureMemory()
-    var counts = ImageStatistics()
+    var counts = PictureStatistics()
 
     /// Adds a request to a lane.
     mutating func addImmediate(_ ticket: ImageTicket, _ key: DemandKey) {
@@ -215,7 +215,7 @@ package final class ImageEngine: Sendable {
 
   // MARK: - The library and the store
 
-  package func statistics() -> ImageStatistics {
+  package func statistics() -> PictureStatistics {
     let now = configuration.clock.seconds()
     var statistics = shared.withLock { state in
       var counts = state.counts

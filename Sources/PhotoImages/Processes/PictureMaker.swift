@@ -27,7 +27,7 @@ extension PictureMaker {
 }
 
 enum PictureMaking: Sendable {
-  case picture(MadePicture)
+  case picture(ReceivedPicture)
   /// The decoder refused the file, or could not read it.
   case failed(PictureFailure, message: String)
   /// The file is to blame: it ended the decoder twice, or took too long.
@@ -36,7 +36,7 @@ enum PictureMaking: Sendable {
   case unavailable(PictureFailureKind, String)
 }
 
-struct MadePicture: Sendable {
+struct ReceivedPicture: Sendable {
   var bytes: [UInt8]
   var header: PictureHeader
   /// Whether the file could give a larger picture for the same frame.

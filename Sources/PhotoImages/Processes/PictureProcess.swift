@@ -8,7 +8,7 @@ import WorkerProcess
 /// One running process of a program that decodes pictures. It is used by one thread at a time, so its variables need no lock.
 final class PictureProcess: @unchecked Sendable {
   enum Outcome {
-    case picture(MadePicture)
+    case picture(ReceivedPicture)
     case failed(PictureFailure, message: String)
     /// The deadline has passed.
     case late
@@ -169,7 +169,7 @@ final class PictureProcess: @unchecked Sendable {
     guard let header = PictureHeader(bytes[...]), header.contentType == contentType, header.size == size,
       PictureHeader.hasEnd(bytes[...], isPNG: header.isPNG)
     else { return .broken("it sent a picture that is none") }
-    return .picture(MadePicture(bytes: bytes, header: header, isDegraded: isDegraded))
+    return .picture(ReceivedPicture(bytes: bytes, header: header, isDegraded: isDegraded))
   }
 
   private func receive(_ deadline: inout Deadline) -> Received {

@@ -67,7 +67,7 @@ package enum ImageRequestError: Error, Hashable, Sendable {
 }
 
 /// The numbers of `Statistics` in `org.photod.images`.
-package struct ImageStatistics: Hashable, Sendable {
+package struct PictureStatistics: Hashable, Sendable {
   package var sessions = 0
   /// The requests and members of caching sets whose work has not begun.
   package var queued = 0

@@ -51,10 +51,10 @@ final class SharedThumbnails: Sendable {
   private static let longestRest = Duration.seconds(1)
   /// The PNG of a file that could not be decoded has one transparent pixel.
   private static let emptyPicture: [UInt8] =
-    PNGText.signature
-    + PNGText.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
-    + PNGText.chunk("IDAT", [0x78, 1, 1, 5, 0, 0xFA, 0xFF, 0, 0, 0, 0, 0, 0, 5, 0, 1])
-    + PNGText.chunk("IEND", [])
+    PNGChunks.signature
+    + PNGChunks.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
+    + PNGChunks.chunk("IDAT", [0x78, 1, 1, 5, 0, 0xFA, 0xFF, 0, 0, 0, 0, 0, 0, 5, 0, 1])
+    + PNGChunks.chunk("IEND", [])
 
   let folder: ThumbnailFolder
   let records: ThumbnailRecords

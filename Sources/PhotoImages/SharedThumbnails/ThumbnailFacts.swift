@@ -38,7 +38,7 @@ struct ThumbnailFacts: Hashable, Sendable {
   /// - Parameter bytes: the beginning of a PNG.
   /// - Returns: nil if it is no thumbnail.
   init?(_ bytes: [UInt8]) {
-    let texts = PNGText.texts(in: bytes)
+    let texts = PNGChunks.texts(in: bytes)
     // Some programs write a fraction.
     guard let uri = texts["Thumb::URI"], let time = texts["Thumb::MTime"]?.plain,
       let modified = time.split(separator: ".", omittingEmptySubsequences: false).first.flatMap({ Int64($0) })

@@ -116,7 +116,7 @@ struct ThumbnailFolder: Sendable {
   ///   - picture: a PNG. Its texts are replaced by the facts.
   ///   - file: the path of the photo, which is also that of the facts.
   func write(_ picture: [UInt8], _ facts: ThumbnailFacts, _ place: Place, of file: [UInt8]) throws(WriteError) {
-    guard let bytes = PNGText.replacing(picture, with: facts.texts) else { throw WriteError(errorNumber: EINVAL) }
+    guard let bytes = PNGChunks.replacing(picture, with: facts.texts) else { throw WriteError(errorNumber: EINVAL) }
     let name = name(place, ThumbnailURI(path: file))
     let temporary = "\(name)\(Self.temporaryMark)\(String(UInt64.random(in: .min ... .max), radix: 36))"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW

@@ -34,10 +34,10 @@ extension Picture {
       revision: revision)
     switch content {
     case .file(let path): description.path = path
-    case .data(let bytes): description.data = Base64.text(bytes)
+    case .data(let bytes): description.data = bytes.base64
     case .stored(let imageID):
       if let bytes = stored(imageID) {
-        description.data = Base64.text(bytes)
+        description.data = bytes.base64
       } else {
         description.imageID = imageID
       }
@@ -85,6 +85,7 @@ extension ImageResult {
   }
 }
 
-enum Base64 {
-  static func text(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+extension [UInt8] {
+  /// Base64 with padding (RFC 4648, section 4).
+  var base64: String { Data(self).base64EncodedString() }
 }

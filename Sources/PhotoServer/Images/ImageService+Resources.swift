@@ -26,7 +26,7 @@ extension ImageService {
       }
       offset += Int64(bytes.count)
       let page = ReadResourceReply(
-        offset: start, data: Base64.text(bytes), total: file.byteCount, revision: resource.revision)
+        offset: start, data: bytes.base64, total: file.byteCount, revision: resource.revision)
       guard call.wantsMore, offset < end else { return try await call.reply(page) }
       try await sendPage(page, on: call)
     }

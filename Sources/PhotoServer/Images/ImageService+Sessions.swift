@@ -81,7 +81,7 @@ extension ImageService {
         try session.readImage(parameters.imageID, offset: offset)
       }
       guard offset <= page.total else { throw VarlinkError.invalidParameter("offset") }
-      try await call.reply(ReadImageReply(offset: offset, data: Base64.text(page.bytes), total: page.total))
+      try await call.reply(ReadImageReply(offset: offset, data: page.bytes.base64, total: page.total))
     }
   }
 

@@ -110,7 +110,7 @@ package final class ImageService: VarlinkInterface {
   private func statistics(_ call: VarlinkServiceCall) async throws {
     let counts = engine.statistics()
     try await call.reply(
-      PhotoContract.ImageStatistics(
+      ImageStatistics(
         sessions: counts.sessions, queued: counts.queued, running: counts.running, made: counts.made,
         cacheHits: counts.cacheHits, failed: counts.failed, undelivered: counts.undelivered,
         bytes: counts.bytes, maximumBytes: counts.maximumBytes))

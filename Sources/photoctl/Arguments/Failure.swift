@@ -1,7 +1,7 @@
 import PhotoClient
 
 /// The exit codes of photoctl, as numbered in `sysexits.h`.
-enum EndStatus: Int32, CaseIterable, Sendable {
+enum CommandStatus: Int32, CaseIterable, Sendable {
   /// Not of sysexits.h: the command of `watch --exec` failed.
   case commandFailed = 1
   case usage = 64
@@ -17,7 +17,7 @@ enum EndStatus: Int32, CaseIterable, Sendable {
 
 /// Why a command failed: three lines for a person, and an exit code for a script.
 struct Failure: Error, Hashable, Sendable {
-  var status: EndStatus
+  var status: CommandStatus
   /// The problem, with its subject, such as a path or an id.
   var problem: String
   /// The remedy, as a sentence.
@@ -25,7 +25,7 @@ struct Failure: Error, Hashable, Sendable {
   /// The command whose help has more. Empty for photoctl's own help.
   var command = ""
 
-  init(_ status: EndStatus, _ problem: String, remedy: String, command: String = "") {
+  init(_ status: CommandStatus, _ problem: String, remedy: String, command: String = "") {
     self.status = status
     self.problem = problem
     self.remedy = remedy
@@ -88,7 +88,7 @@ struct Failure: Error, Hashable, Sendable {
     return "root has no photod. Run photoctl without sudo, as \(user)."
   }
 
-  private static func status(of error: PhotoLibraryError) -> EndStatus {
+  private static func status(of error: PhotoLibraryError) -> CommandStatus {
     switch error {
     case .unknownSortKey, .unknownValueKey, .invalidParameter: .usage
     case .invalidPredicate, .invalidText, .changeTokenExpired, .changeRejected: .data
@@ -105,7 +105,7 @@ struct Failure: Error, Hashable, Sendable {
     }
   }
 
-  private static func imageStatus(_ kind: ImageFailure.Kind) -> EndStatus {
+  private static func imageStatus(_ kind: ImageFailure.Kind) -> CommandStatus {
     switch kind {
     case .noSuchAsset, .unavailable: .noInput
     case .unreadable, .tooLarge, .unknown: .data

@@ -137,7 +137,7 @@ struct RAWPicture {
       throw PictureError(request.kind == .embedded ? .noEmbeddedPicture : error.failure, error.message)
     }
     let orientation =
-      request.orientation != 0 ? Int(request.orientation) : TIFFStructure(file.view)?.orientation ?? 1
+      request.orientation != 0 ? Int(request.orientation) : TIFFDirectories(file.view)?.orientation ?? 1
     return try whole(found, orientation: orientation, full: found.size)
   }
 

@@ -27,14 +27,14 @@ extension FolderWatch {
 
   /// Applies new rules. Directories that they exclude leave. All roots are scanned for files that are
   /// wanted now.
-  /// - Throws: `Failure` if a text is no valid pattern. photod sends only valid ones.
-  func setRules(_ extensions: [[UInt8]], _ directoryNames: [[UInt8]], _ patternTexts: [[UInt8]]) throws(Failure) {
+  /// - Throws: `WatchFailure` if a text is no valid pattern. photod sends only valid ones.
+  func setRules(_ extensions: [[UInt8]], _ directoryNames: [[UInt8]], _ patternTexts: [[UInt8]]) throws(WatchFailure) {
     var patterns: [IgnorePattern] = []
     for text in patternTexts {
       do throws(IgnorePatternError) {
         patterns.append(try IgnorePattern(text))
       } catch {
-        throw Failure(message: "\(String(decoding: text, as: UTF8.self)) is no pattern: \(error)", status: 1)
+        throw WatchFailure(message: "\(String(decoding: text, as: UTF8.self)) is no pattern: \(error)", status: 1)
       }
     }
     let before = rules

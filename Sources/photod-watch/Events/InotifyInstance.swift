@@ -6,7 +6,7 @@ import Glibc
 import WatchRecords
 
 /// A reason why photod-watch, or its cookie directory, can't start. It is written to standard error.
-struct StartError: Error {
+struct WatchStartError: Error {
   var message: String
 }
 
@@ -96,7 +96,7 @@ extension FolderWatch {
       polling.mustRebalance = true
     }
     guard syncing.cookies == nil else { return }
-    do throws(StartError) {
+    do throws(WatchStartError) {
       syncing.cookies = try CookieDirectory(inotify: events.inotify)
     } catch {
       if !syncing.hasReportedNoCookies { complain("sync cookies can't be used: \(error.message)") }

@@ -5,7 +5,7 @@ import WatchRecords
 /// The socket pair to photod, with the bytes that were not sent or not decoded yet.
 struct Connection {
   let socket: Int32
-  var output = Output()
+  var output = RecordOutput()
   /// The orders of photod that were received in part.
   var orders = FrameAssembler()
 

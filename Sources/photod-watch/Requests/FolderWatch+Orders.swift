@@ -6,7 +6,7 @@ import WatchRecords
 extension FolderWatch {
   /// Reads the orders that photod has written, and carries them out.
   /// - Returns: false if photod has closed its end.
-  func readOrders() throws(Failure) -> Bool {
+  func readOrders() throws(WatchFailure) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = recv(connection.socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -15,7 +15,7 @@ extension FolderWatch {
         if errno == EINTR { continue }
         if errno == EAGAIN { return true }
         if errno == ECONNRESET { return false }
-        throw Failure(message: "orders can't be read: \(describe(errno))", status: 1)
+        throw WatchFailure(message: "orders can't be read: \(describe(errno))", status: 1)
       }
       connection.orders.append(buffer[..<count])
       while let received = try nextOrders() {
@@ -24,16 +24,16 @@ extension FolderWatch {
     }
   }
 
-  private func nextOrders() throws(Failure) -> [WatchOrder]? {
+  private func nextOrders() throws(WatchFailure) -> [WatchOrder]? {
     do throws(WatchFormatError) {
       guard let payload = try connection.orders.next() else { return nil }
       return try WatchStream.orders(in: payload)
     } catch {
-      throw Failure(message: "an order of photod is invalid: \(error)", status: 1)
+      throw WatchFailure(message: "an order of photod is invalid: \(error)", status: 1)
     }
   }
 
-  private func carryOut(_ order: WatchOrder) throws(Failure) {
+  private func carryOut(_ order: WatchOrder) throws(WatchFailure) {
     events.progress.stamp = events.progress.eventCount
     switch order {
     case .begin(let firstNumber, let watchPercent, let refuses):
@@ -44,7 +44,7 @@ extension FolderWatch {
       try setRules(extensions, ignoredDirectoryNames, ignoredPatterns)
     case .addRoot(let number, let path):
       removeRoot(number)
-      roots[number] = Root(path: path)
+      roots[number] = WatchedRoot(path: path)
       openRoot(number, reason: .start)
     case .removeRoot(let number): removeRoot(number)
     case .setPollInterval(let number, let seconds): roots[number]?.pollInterval = .seconds(Int64(seconds))

@@ -34,27 +34,27 @@ struct CookieDirectory {
   private let descriptor: Int32
 
   /// Creates it in $XDG_RUNTIME_DIR/photod if that exists, else in $TMPDIR, else in /tmp.
-  /// - Throws: `StartError` if it can't be created or watched. Syncs then do without cookies.
-  init(inotify: InotifyInstance) throws(StartError) {
+  /// - Throws: `WatchStartError` if it can't be created or watched. Syncs then do without cookies.
+  init(inotify: InotifyInstance) throws(WatchStartError) {
     let parent = Self.parent()
     Self.removeAbandoned(in: parent)
     var template = Array("\(parent)/photod-watch.\(getpid()).XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw StartError(message: "no directory for sync cookies can be made in \(parent): \(describe(errno))")
+      throw WatchStartError(message: "no directory for sync cookies can be made in \(parent): \(describe(errno))")
     }
     path = template.dropLast().map { UInt8(bitPattern: $0) }
     descriptor = withCName(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else {
       let errorNumber = errno
       _ = withCName(path) { rmdir($0) }
-      throw StartError(message: "the directory for sync cookies can't be opened: \(describe(errorNumber))")
+      throw WatchStartError(message: "the directory for sync cookies can't be opened: \(describe(errorNumber))")
     }
     switch inotify.watch(descriptor, mask: UInt32(IN_CREATE | IN_ONLYDIR)) {
     case .success(let given): watch = given
     case .failure(let error):
       close(descriptor)
       _ = withCName(path) { rmdir($0) }
-      throw StartError(message: "the directory for sync cookies can't be watched: \(describe(error.number))")
+      throw WatchStartError(message: "the directory for sync cookies can't be watched: \(describe(error.number))")
     }
   }
 

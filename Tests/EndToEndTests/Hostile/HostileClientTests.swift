@@ -191,7 +191,8 @@ import Testing
   /// Each action was done several times in each half of the attack, so a leak makes the second half larger.
   private static func expectNoGrowth(_ memories: [Int]) throws {
     let middle = memories.count / 2
-    let first = try #require(memories[..<middle].max()), second = try #require(memories[middle...].max())
+    let first = try #require(memories[..<middle].max())
+    let second = try #require(memories[middle...].max())
     print("photod took at most \(first >> 20) MiB in the first half of the attack, and \(second >> 20) in the second")
     #expect(second < first * 5 / 4 + 100_000_000)
   }

@@ -6,11 +6,11 @@ extension FuzzTarget {
   static let thumbnail = FuzzTarget(
     name: "thumbnail", endings: ["png", "jpg"],
     seeds: [
-      PNGText.signature + PNGText.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
-        + PNGText.chunk("tEXt", Array("Thumb::URI\0file:///a".utf8))
-        + PNGText.chunk("tEXt", Array("Thumb::MTime\u{0}5".utf8))
-        + PNGText.chunk("zTXt", Array("Software".utf8) + [0, 0, 0x78, 0x9C]) + PNGText.chunk("IDAT", [1])
-        + PNGText.chunk("IEND", [])
+      PNGChunks.signature + PNGChunks.chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 6, 0, 0, 0])
+        + PNGChunks.chunk("tEXt", Array("Thumb::URI\0file:///a".utf8))
+        + PNGChunks.chunk("tEXt", Array("Thumb::MTime\u{0}5".utf8))
+        + PNGChunks.chunk("zTXt", Array("Software".utf8) + [0, 0, 0x78, 0x9C]) + PNGChunks.chunk("IDAT", [1])
+        + PNGChunks.chunk("IEND", [])
     ],
     run: { input in
       let bytes = Array(input)
@@ -18,12 +18,12 @@ extension FuzzTarget {
         require((1...65_535).contains(header.size.width) && (1...65_535).contains(header.size.height), "a size")
       }
       _ = ThumbnailFacts(bytes)
-      guard let replaced = PNGText.replacing(bytes, with: [("Thumb::URI", "file:///b"), ("Thumb::MTime", "7")]) else {
+      guard let replaced = PNGChunks.replacing(bytes, with: [("Thumb::URI", "file:///b"), ("Thumb::MTime", "7")]) else {
         return
       }
       require(
-        PNGText.texts(in: replaced) == ["Thumb::URI": .plain("file:///b"), "Thumb::MTime": .plain("7")],
+        PNGChunks.texts(in: replaced) == ["Thumb::URI": .plain("file:///b"), "Thumb::MTime": .plain("7")],
         "the texts were not replaced")
-      require(PNGText.texts(in: replaced).count == 2 && ThumbnailFacts(replaced)?.uri == "file:///b", "the facts")
+      require(PNGChunks.texts(in: replaced).count == 2 && ThumbnailFacts(replaced)?.uri == "file:///b", "the facts")
     })
 }

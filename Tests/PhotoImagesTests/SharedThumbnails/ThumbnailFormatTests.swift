@@ -48,7 +48,7 @@ import WatchRecords
   @Test func compressedURIIsThatOfTheName() throws {
     let size = ImageFrame(width: 128, height: 85)
     let png = FakePNG.bytes(size, texts: [("Thumb::MTime", "5")])
-    let compressed = PNGText.chunk("zTXt", Array("Thumb::URI".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
+    let compressed = PNGChunks.chunk("zTXt", Array("Thumb::URI".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
     let bytes = Array(png[..<33]) + compressed + png[33...]
     let facts = try #require(ThumbnailFacts(bytes))
     #expect(facts.uri == nil && facts.modified == 5)
@@ -70,7 +70,7 @@ import WatchRecords
   /// The time is short, so no program compresses it.
   @Test func compressedTimeIsNone() {
     let png = FakePNG.bytes(ImageFrame(width: 1, height: 1), texts: [("Thumb::URI", "file:///a")])
-    let time = PNGText.chunk("zTXt", Array("Thumb::MTime".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
+    let time = PNGChunks.chunk("zTXt", Array("Thumb::MTime".utf8) + [0, 0, 0x78, 0x9C, 1, 2, 3])
     #expect(ThumbnailFacts(Array(png[..<33]) + time + png[33...]) == nil)
   }
 
@@ -86,9 +86,9 @@ import WatchRecords
     let size = ImageFrame(width: 300, height: 200)
     let old = FakePNG.bytes(size, texts: [("Thumb::URI", "file:///old"), ("Comment", "c")])
     let texts = [("Thumb::URI", "file:///new"), ("Thumb::MTime", "7")]
-    let new = try #require(PNGText.replacing(old, with: texts))
+    let new = try #require(PNGChunks.replacing(old, with: texts))
     #expect(new == FakePNG.bytes(size, texts: texts))
-    #expect(PNGText.replacing(Array("GIF89a".utf8), with: texts) == nil)
+    #expect(PNGChunks.replacing(Array("GIF89a".utf8), with: texts) == nil)
     var position = 8
     while position < new.count {
       let length = new[position..<position + 4].reduce(0) { $0 << 8 | Int($1) }
@@ -108,7 +108,7 @@ import WatchRecords
       id: 7, revision: "r", isAvailable: true, files: [file], pixelSize: ImageFrame(width: 30, height: 20))
     let facts = try #require(ThumbnailFacts(of: file, asset, software: "photod 1"))
     #expect(facts.modified == -2, "stat rounds down")
-    let png = try #require(PNGText.replacing(FakePNG.bytes(.init(width: 1, height: 1)), with: facts.texts))
+    let png = try #require(PNGChunks.replacing(FakePNG.bytes(.init(width: 1, height: 1)), with: facts.texts))
     #expect(ThumbnailFacts(png) == facts)
     #expect(facts.matches(file))
     var changed = file

@@ -41,7 +41,7 @@ final class FakePictureMaker: PictureMaker {
     let isPNG = request.format == .png
     let bytes = isPNG ? Self.png(width, height) : Self.picture(width, height, byteCount: byteCount.withLock { $0 })
     guard let header = PictureHeader(bytes[...]) else { return .blamed("the fake picture has no header") }
-    return .picture(MadePicture(bytes: bytes, header: header, isDegraded: false))
+    return .picture(ReceivedPicture(bytes: bytes, header: header, isDegraded: false))
   }
 
   func shutDown() {}
@@ -56,8 +56,8 @@ final class FakePictureMaker: PictureMaker {
   /// The chunks of a PNG, without pixels.
   private static func png(_ width: Int, _ height: Int) -> [UInt8] {
     let sides = [width, height].flatMap { side -> [UInt8] in [0, 0, UInt8(side >> 8), UInt8(side & 0xFF)] }
-    return PNGText.signature + PNGText.chunk("IHDR", sides + [8, 2, 0, 0, 0]) + PNGText.chunk("IDAT", [1, 2, 3])
-      + PNGText.chunk("IEND", [])
+    return PNGChunks.signature + PNGChunks.chunk("IHDR", sides + [8, 2, 0, 0, 0]) + PNGChunks.chunk("IDAT", [1, 2, 3])
+      + PNGChunks.chunk("IEND", [])
   }
 }
 

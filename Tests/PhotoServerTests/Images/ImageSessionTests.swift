@@ -59,11 +59,11 @@ import Varlink
       try await fixture.maker.holding {
         try await session.request([.frame(1, id)])
         try await eventually("a picture is being made") { fixture.maker.count == 1 }
-        let statistics = try await session.call("Statistics", VarlinkEmpty(), PhotoContract.ImageStatistics.self)
+        let statistics = try await session.call("Statistics", VarlinkEmpty(), ImageStatistics.self)
         #expect((statistics.sessions, statistics.running, statistics.made) == (1, 1, 0))
       }
       #expect(try await session.next().isFinal)
-      let statistics = try await session.call("Statistics", VarlinkEmpty(), PhotoContract.ImageStatistics.self)
+      let statistics = try await session.call("Statistics", VarlinkEmpty(), ImageStatistics.self)
       #expect((statistics.made, statistics.maximumBytes) == (1, 2 << 30))
     }
   }
@@ -295,7 +295,7 @@ import Varlink
       defer { service.shutDown(within: .zero) }
       let client = try await VarlinkClient.connect(path: folder.path + "/s")
       let error = try await #require(throws: VarlinkError.self) {
-        _ = try await client.call("org.photod.images.Statistics", returning: PhotoContract.ImageStatistics.self)
+        _ = try await client.call("org.photod.images.Statistics", returning: ImageStatistics.self)
       }
       #expect(error.name == "org.photod.images.LibraryUnavailable")
       #expect(try error.decodeParameters(MessageError.self).message == "The catalog can't be read.")

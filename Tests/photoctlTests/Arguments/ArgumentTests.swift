@@ -96,7 +96,7 @@ struct ArgumentTests {
       let command = try parsed(arguments)
       Issue.record("\(arguments) was taken as \(type(of: command))")
     } catch {
-      #expect(Photoctl.exitCode(for: error).rawValue == EndStatus.usage.rawValue)
+      #expect(Photoctl.exitCode(for: error).rawValue == CommandStatus.usage.rawValue)
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// The directories of TIFF, as EXIF, MPF and most RAW formats use them.
-package struct TIFFStructure {
+package struct TIFFDirectories {
   package let view: ByteView
   package let isLittle: Bool
   /// 42, or another number of a RAW format.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// How a decoder was called.
-enum Invocation {
+enum DecoderInvocation {
   /// photod started it. The socket to photod is this descriptor.
   case server(socket: Int32)
   /// A person wants one picture.
@@ -24,8 +24,8 @@ enum Invocation {
       """
   }
 
-  init(_ arguments: [String], of program: DecoderProgram) throws(StartError) {
-    let wrong = StartError(message: Self.usage(of: program))
+  init(_ arguments: [String], of program: DecoderProgram) throws(DecoderStartError) {
+    let wrong = DecoderStartError(message: Self.usage(of: program))
     switch (arguments.count, arguments.dropFirst().first) {
     case (1, _): self = .server(socket: 3)
     case (2, "--test-sandbox"): self = .sandboxTest
@@ -39,8 +39,8 @@ enum Invocation {
   }
 
   private static func picture(
-    _ arguments: [String], _ program: DecoderProgram, _ wrong: StartError
-  ) throws(StartError) -> PictureCommand {
+    _ arguments: [String], _ program: DecoderProgram, _ wrong: DecoderStartError
+  ) throws(DecoderStartError) -> PictureCommand {
     var command = PictureCommand(program: program.name)
     var rest = arguments.dropFirst()
     while let option = rest.popFirst() {

@@ -6,7 +6,7 @@ import ImageRecords
 import PictureDecoding
 
 /// Makes the picture of a request.
-struct PictureMaker {
+struct RequestedPicture {
   /// A progressive JPEG is kept in memory as a whole while it is decoded.
   private static let mostProgressivePixels = 100_000_000
 
@@ -51,7 +51,9 @@ struct PictureMaker {
         return try RAWPicture(request: request, file: file).rendered()
       } catch {
         // The file may be a TIFF with the extension of a RAW format.
-        guard error.failure == .unsupported, let tiff = TIFFStructure(file.view), tiff.magic == 42 else { throw error }
+        guard error.failure == .unsupported, let tiff = TIFFDirectories(file.view), tiff.magic == 42 else {
+          throw error
+        }
         return try plain(file.view)
       }
     }

@@ -3,7 +3,7 @@
 /// A PNG is a signature and chunks. A chunk is a length, a type of four letters, the content, and a CRC of type and content.
 /// All numbers have the most significant byte first. `tEXt` is a keyword, a zero byte and the text in Latin-1. `zTXt` has
 /// the text compressed. photod never decompresses it: other programs write into this folder too.
-enum PNGText {
+enum PNGChunks {
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
   /// A longer text is none of a thumbnail.
   private static let longestText = 16 << 10

@@ -4,7 +4,7 @@ import Glibc
 import WatchRecords
 
 /// Records on their way to photod, cut into frames and buffered while photod is slow. Nothing here ever blocks.
-struct Output {
+struct RecordOutput {
   /// Above this size, no event is read and no directory is listed until half of it has been sent. Meanwhile the kernel's
   /// queue overflows, and everything is scanned again. This is the policy for a photod that does not read.
   static let maximumBufferedBytes = 64 << 20
