@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// Each target imports only targets above it in this list.
+// Each target imports only targets above it in this list, and targets in C, which are at its end.
 let package = Package(
   name: "photod",
   platforms: [.macOS(.v15)],

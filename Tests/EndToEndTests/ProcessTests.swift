@@ -290,8 +290,7 @@ import Varlink
       try await fixture.start()
       let watch = try fixture.watchProcessID()
       fixture.kill(SIGKILL)
-      let deadline = ContinuousClock.now + .seconds(5)
-      while isRunning(watch) { try #require(ContinuousClock.now < deadline, "photod-watch lives on") }
+      try await eventually("photod-watch ends") { !isRunning(watch) }
     }
   }
 
@@ -314,8 +313,7 @@ import Varlink
       try "roots = ['\(fixture.path("a"))', '\(fixture.path("b"))']\n".write(
         toFile: config, atomically: true, encoding: .utf8)
       fixture.kill(SIGHUP)
-      let deadline = ContinuousClock.now + .seconds(10)
-      while try await fixture.status().roots.count < 2 { try #require(ContinuousClock.now < deadline) }
+      try await fixture.status { $0.roots.count == 2 }
       try await fixture.synchronize()
       #expect(try await fixture.pathsInLibrary() == [fixture.path("a/1.jpg"), fixture.path("b/2.jpg")])
     }

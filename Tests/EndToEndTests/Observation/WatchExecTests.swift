@@ -51,12 +51,10 @@ import Testing
     /// Foundation waits for.
     func stopAlone() async throws {
       kill(process.processIdentifier, SIGKILL)
-      let end = ContinuousClock.now + .seconds(60)
-      while let status = FileManager.default.contents(atPath: "/proc/\(process.processIdentifier)/stat"),
-        !String(decoding: status, as: UTF8.self).contains(") Z")
-      {
-        try #require(ContinuousClock.now < end)
-        try await Task.sleep(for: .milliseconds(5))
+      let path = "/proc/\(process.processIdentifier)/stat"
+      try await eventually("photoctl ends") {
+        guard let status = FileManager.default.contents(atPath: path) else { return true }
+        return String(decoding: status, as: UTF8.self).contains(") Z")
       }
     }
   }
@@ -66,11 +64,7 @@ import Testing
   }
 
   private func wait(_ what: String, _ condition: () throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try !condition() {
-      try #require(ContinuousClock.now < end, "\(what)")
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    try await eventually(what) { try condition() }
   }
 
   /// Whether the file has this token or a later one. photod may make another commit at any time.

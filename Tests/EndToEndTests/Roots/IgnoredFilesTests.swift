@@ -19,8 +19,7 @@ import Testing
 
   private func reload(_ fixture: DaemonFixture, until condition: ([String: AssetID]) -> Bool) async throws {
     fixture.kill(SIGHUP)
-    let deadline = ContinuousClock.now + .seconds(30)
-    while !condition(try await ids(fixture)) { try #require(ContinuousClock.now < deadline) }
+    try await eventually("the new rules are applied") { condition(try await ids(fixture)) }
   }
 
   /// The ids by the path below the photos' folder.
@@ -68,8 +67,7 @@ import Testing
       // An invalid pattern causes only a warning.
       try configure(fixture, "'a//b'")
       fixture.kill(SIGHUP)
-      let deadline = ContinuousClock.now + .seconds(10)
-      while try await fixture.status().warnings.isEmpty { try #require(ContinuousClock.now < deadline) }
+      try await fixture.status { !$0.warnings.isEmpty }
       #expect(try await fixture.status().warnings[0].contains("\"a//b\" is no pattern"))
       #expect(try await ids(fixture).count == 10)
 
