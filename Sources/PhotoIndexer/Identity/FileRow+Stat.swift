@@ -3,8 +3,8 @@ import PhotoModel
 import WatchRecords
 
 // The rules by which the stat of a file on the disk shows that it is a file of the catalog. They stand here and
-// nowhere else, because ReadAhead and the reconciler both decide by them. If they differed, files would be read in vain, or
-// in the turn of the library.
+// nowhere else, because ReadAhead, the reconciler and dry runs decide by them. If they differed, files would be read in
+// vain, or in the turn of the library, and a dry run would count other differences than a scan.
 //
 // 1. A file has the identity of a row if inode and birth time are the same.
 // 2. A file was read as it is if its size and modification time are those of the reading. A rename changes only the change
@@ -18,12 +18,33 @@ import WatchRecords
 // 5. A file in another place is the row's file if it has the identity, and both are on one volume
 //    (`Reconciler.isFile`). An inode may be used again for a new file. If no birth time distinguishes the two, or if
 //    the file system gives out new inodes at a mount, size and modification time must be the same as well.
-extension FileRow {
+
+/// A file of the catalog: that of a photo, or the last one of a deleted photo.
+protocol IdentifiedFile {
+  var inode: UInt64 { get }
+  var birthTime: WallTime { get }
+  func hasSizeAndTime(of stat: FileStat) -> Bool
+}
+
+extension IdentifiedFile {
   /// Rule 1.
   func hasIdentity(of stat: FileStat) -> Bool {
     inode == stat.identity.inode && birthTime == stat.identity.born
   }
 
+  /// Rule 5, for a file on the same volume.
+  func isFile(elsewhere stat: FileStat, inodesLast: Bool) -> Bool {
+    hasIdentity(of: stat) && (inodesLast && stat.identity.born != .unknown || hasSizeAndTime(of: stat))
+  }
+}
+
+extension Tombstone: IdentifiedFile {
+  func hasSizeAndTime(of stat: FileStat) -> Bool {
+    byteCount == stat.byteCount && modificationTime == stat.modified
+  }
+}
+
+extension FileRow: IdentifiedFile {
   func hasSizeAndTime(of stat: FileStat) -> Bool { recorded.hasSizeAndTime(of: stat) }
 
   /// Whether the birth times of both are known, and differ.
@@ -52,11 +73,6 @@ extension FileRow {
   /// Rule 4.
   func isFile(inItsPlace stat: FileStat, inodesLast: Bool) -> Bool {
     hasIdentity(of: stat) || isUnchanged(as: stat, inodesLast: inodesLast)
-  }
-
-  /// Rule 5, for a file on the same volume.
-  func isFile(elsewhere stat: FileStat, inodesLast: Bool) -> Bool {
-    hasIdentity(of: stat) && (inodesLast && stat.identity.born != .unknown || hasSizeAndTime(of: stat))
   }
 
   /// Whether a file has the inode, size and modification time, whatever its birth time.

@@ -209,8 +209,8 @@ extension Reconciler {
     guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
     let volumeID = tree.row(place.directoryID).volumeID
     return try batch.writer.tombstones(inode: stat.identity.inode).contains {
-      try $0.volumeID == volumeID && $0.birthTime == stat.identity.born && isLive($0, in: batch)
-        && ($0.birthTime != .unknown || ($0.byteCount == stat.byteCount && $0.modificationTime == stat.modified))
+      try $0.volumeID == volumeID && $0.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
+        && isLive($0, in: batch)
     }
   }
 

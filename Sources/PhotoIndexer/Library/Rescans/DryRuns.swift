@@ -27,6 +27,7 @@ struct DryRuns {
   struct Comparison: Sendable {
     let directoryIDs: [DirectoryID]
     let tree: CatalogTree
+    let volumes: Volumes
     let roots: Roots
     let policy: RemovalPolicy
     let rules: NameRules
@@ -93,7 +94,8 @@ extension DryRuns.Comparison {
       }
     }
     var result = RescanCounts()
-    var new: [UInt64] = []
+    var arrivals: [Arrival] = []
+    var devices: [UInt64: VolumeID] = [:]
     var unreadable: Set<DirectoryID> = []
     var isPartial = false
     for top in directoryIDs {
@@ -106,12 +108,14 @@ extension DryRuns.Comparison {
           if let directory = tree.directory(path: path) { unreadable.formUnion(tree.subtree(of: directory)) }
         case .file(let path, let stat):
           guard let row = unseen.removeValue(forKey: path) else {
-            new.append(stat.identity.inode)
+            arrivals.append(Arrival(stat: stat))
             return
           }
-          if row.inode != stat.identity.inode || row.byteCount != stat.byteCount
-            || row.modificationTime != stat.modified
-          {
+          let volumeID = tree.row(row.directoryID).volumeID
+          devices[stat.identity.device] = volumeID
+          if !isFile(row, inItsPlace: stat, on: volumeID) {
+            arrivals.append(Arrival(stat: stat, formerFile: row))
+          } else if !row.hasSizeAndTime(of: stat) {
             result.updated += 1
           }
         }
@@ -121,14 +125,72 @@ extension DryRuns.Comparison {
     }
     // Files that can't be looked at stay, as in a scan.
     if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }
-    var missing = Dictionary(grouping: unseen.values, by: \.inode)
-    for inode in new {
-      if missing[inode]?.popLast() != nil { result.updated += 1 } else { result.inserted += 1 }
-    }
-    for row in missing.values.joined() {
+    for row in missingRows(unseen.values + arrivals.compactMap(\.formerFile), arrivals, devices, &result) {
       result.removed += 1
       if let top = tops[row.directoryID] { counts[top]?.missing += 1 }
     }
     return (result, counts)
+  }
+
+  // MARK: Files that are not in their places
+
+  /// A file that the catalog does not have in its place.
+  private struct Arrival {
+    let stat: FileStat
+    /// The file that was in this place before.
+    var formerFile: FileRow?
+  }
+
+  /// Counts the arrivals that are moved files, new content of the photo in their place, or new photos.
+  ///
+  /// - Parameters:
+  ///   - absent: the files that are not in their places.
+  ///   - devices: the volumes on which the walk found known files.
+  /// - Returns: the files that are nowhere.
+  private func missingRows(
+    _ absent: [FileRow], _ arrivals: [Arrival], _ devices: [UInt64: VolumeID], _ result: inout RescanCounts
+  ) -> [FileRow] {
+    var absent = Dictionary(grouping: absent, by: \.inode)
+    var present: Set<AssetID> = []
+    var others: [Arrival] = []
+    for arrival in arrivals {
+      let inode = arrival.stat.identity.inode
+      if let index = absent[inode]?.lastIndex(where: { isFile($0, elsewhere: arrival.stat, devices) }),
+        let row = absent[inode]?.remove(at: index)
+      {
+        present.insert(row.assetID)
+        result.updated += 1
+      } else {
+        others.append(arrival)
+      }
+    }
+    for arrival in others {
+      // A program that saves a photo may put another file in its place. If the photo is elsewhere, the file is a new photo.
+      if let row = arrival.formerFile, present.insert(row.assetID).inserted {
+        result.updated += 1
+      } else {
+        result.inserted += 1
+      }
+    }
+    return absent.values.joined().filter { !present.contains($0.assetID) }
+  }
+
+  // MARK: The rules for known files
+
+  // The walk gets no birth times, because stat(2) does not return them. If only the change time of a file differs, a scan
+  // reads the file, and usually finds no difference: a new link or new permissions look the same. So such a file does not
+  // count.
+
+  /// Rule 4 of FileRow+Stat.swift. A file with the row's inode is its file.
+  private func isFile(_ row: FileRow, inItsPlace stat: FileStat, on volumeID: VolumeID) -> Bool {
+    var stat = stat
+    if stat.identity.inode == row.inode { stat.identity.birthTime = FileTime(row.birthTime) }
+    return row.isFile(inItsPlace: stat, inodesLast: volumes.hasLastingInodes(volumeID))
+  }
+
+  /// Rule 5. No birth time distinguishes the two files.
+  private func isFile(_ row: FileRow, elsewhere stat: FileStat, _ devices: [UInt64: VolumeID]) -> Bool {
+    let volumeID = tree.row(row.directoryID).volumeID
+    return row.hasInodeSizeAndTime(of: stat) && devices[stat.identity.device] ?? volumeID == volumeID
   }
 }

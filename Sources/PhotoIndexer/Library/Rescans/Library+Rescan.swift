@@ -162,8 +162,9 @@ extension Library {
   /// Compares the disk with the catalog and changes nothing.
   private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
     let comparison = DryRuns.Comparison(
-      directoryIDs: directoryIDs, tree: reconciler.tree, roots: reconciler.roots, policy: reconciler.policy,
-      rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
+      directoryIDs: directoryIDs, tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots,
+      policy: reconciler.policy, rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog,
+      files: files)
     let queue = dryRuns.queue(for: comparison)
     return try await comparison.run(on: queue)
   }
