@@ -84,7 +84,7 @@ let package = Package(
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "ImageRecords", "PhotoModel", "WatchRecords", "WorkerProcess",
+        "CDescriptorPassing", "ImageRecords", "PhotoContract", "PhotoModel", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 

@@ -78,14 +78,14 @@ package enum RequestBounds {
 
   package static let images: [String: RequestBound] = [
     "RequestImages.session": .bytes(word),
-    // The engine answers a call of more than 1,000 requests with TooManyRequests.
+    // A call of more than `ImageLimits.maximumRequestsOfCall` requests is TooManyRequests.
     "RequestImages.requests": .count(50_000),
     "CancelRequests.session": .bytes(word),
-    "CancelRequests.ids": .count(10_000),
+    "CancelRequests.ids": .count(ImageLimits.maximumRequests),
     "StartCaching.session": .bytes(word),
-    "StartCaching.assetIDs": .count(50_000),
+    "StartCaching.assetIDs": .count(ImageLimits.maximumCachingMembers),
     "StopCaching.session": .bytes(word),
-    "StopCaching.assetIDs": .count(50_000),
+    "StopCaching.assetIDs": .count(ImageLimits.maximumCachingMembers),
     "StopCachingAll.session": .bytes(word),
     "ReadImage.session": .bytes(word),
     "ReadImage.imageID": .bytes(word),

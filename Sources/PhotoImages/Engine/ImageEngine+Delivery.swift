@@ -1,3 +1,5 @@
+import PhotoContract
+
 // Results on their way to sessions.
 extension ImageEngine {
   /// The picture that a piece of work found or made, or its failure.
@@ -19,7 +21,7 @@ extension ImageEngine {
     switch outcome {
     case .kept(let found, _, _, let isNew):
       isFresh = isNew
-      if wantsData.contains(true), found.byteCount <= SessionState.mostInlineBytes { data = store.bytes(of: found) }
+      if wantsData.contains(true), found.byteCount <= ImageLimits.maximumInlineBytes { data = store.bytes(of: found) }
       for _ in tickets { store.pin(found.key) }
     case .made(_, _, _): isFresh = true
     case .failure: break
@@ -58,7 +60,7 @@ extension ImageEngine {
       let content: Picture.Content? =
         !wantsData
         ? .file(path: kept.path)
-        : kept.byteCount > SessionState.mostInlineBytes
+        : kept.byteCount > ImageLimits.maximumInlineBytes
           ? .stored(imageID: Self.randomImageID()) : data.map { .data($0) }
       guard let content else {
         (picture, found) = (.failure(kind: .unreadable, message: "the kept picture can't be read"), nil)

@@ -1,5 +1,6 @@
 import Glibc
 import ImageRecords
+import PhotoContract
 import PhotoModel
 
 // The immediate lane: kept pictures, shared thumbnails and embedded pictures.
@@ -126,7 +127,7 @@ extension ImageEngine {
     let side = min(Self.mostImmediateSide, wanted ?? .max)
     let request = request(
       plan, .embedded, frame: PictureFrame(width: UInt32(side), height: UInt32(side)),
-      maximumBytes: SessionState.mostInlineBytes)
+      maximumBytes: ImageLimits.maximumInlineBytes)
     let made = makeImmediate(.embedded, request, from: file.descriptor, plan) {
       assets.state(of: plan.file, file) == .unchanged
     }
@@ -175,7 +176,7 @@ extension ImageEngine {
     guard isUnchanged() else { return nil }
     switch making {
     case .picture(let picture):
-      guard picture.bytes.count <= SessionState.mostInlineBytes else { return nil }
+      guard picture.bytes.count <= ImageLimits.maximumInlineBytes else { return nil }
       shared.withLock { $0.counts.made += 1 }
       return picture
     case .failed(let failure, let message): note(failure, message, plan, source)

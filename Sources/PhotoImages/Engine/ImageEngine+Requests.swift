@@ -1,3 +1,4 @@
+import PhotoContract
 import PhotoModel
 
 // The calls that name a session.
@@ -10,11 +11,11 @@ extension ImageEngine {
 
   private static func accept(_ demands: [ImageDemand], _ number: Int, _ state: inout State) -> ImageRequestError? {
     guard var session = state.sessions[number] else { return .noSuchSession }
-    guard demands.count <= SessionState.mostRequestsOfCall else {
-      return .tooManyRequests(limit: SessionState.mostRequestsOfCall)
+    guard demands.count <= ImageLimits.maximumRequestsOfCall else {
+      return .tooManyRequests(limit: ImageLimits.maximumRequestsOfCall)
     }
-    guard session.requests.count + demands.count <= SessionState.mostRequests else {
-      return .tooManyRequests(limit: SessionState.mostRequests)
+    guard session.requests.count + demands.count <= ImageLimits.maximumRequests else {
+      return .tooManyRequests(limit: ImageLimits.maximumRequests)
     }
     var highest = session.highestID
     for demand in demands {
@@ -110,19 +111,19 @@ extension ImageEngine {
       return .success(session.images[imageID].flatMap { $0.end >= configuration.clock.seconds() ? $0.found : nil })
     }
     guard let found = try image.get(),
-      let bytes = store.bytes(of: found, offset: offset, count: SessionState.mostBytesOfPage)
+      let bytes = store.bytes(of: found, offset: offset, count: ImageLimits.pageBytes)
     else { throw .noSuchImage }
     return (bytes, found.byteCount)
   }
 
   // MARK: - Caching
 
-  /// - Throws: `tooManyRequests` if the session would have more than 50,000 members.
+  /// - Throws: `tooManyRequests` if the session would have more than ``ImageLimits/maximumCachingMembers`` members.
   func startCaching(_ assetIDs: [AssetID], _ want: CachingSets.Want, _ number: Int) throws(ImageRequestError) {
     let problem = shared.withLock { state -> ImageRequestError? in
       guard state.sessions[number] != nil else { return .noSuchSession }
-      guard state.caching.count(of: number, adding: assetIDs, want) <= SessionState.mostCachingMembers else {
-        return .tooManyRequests(limit: SessionState.mostCachingMembers)
+      guard state.caching.count(of: number, adding: assetIDs, want) <= ImageLimits.maximumCachingMembers else {
+        return .tooManyRequests(limit: ImageLimits.maximumCachingMembers)
       }
       state.caching.add(assetIDs, want, to: number)
       return nil

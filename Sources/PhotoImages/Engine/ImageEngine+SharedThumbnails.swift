@@ -1,5 +1,6 @@
 import Glibc
 import ImageRecords
+import PhotoContract
 
 // The thumbnails of the freedesktop.org standard as immediate pictures.
 extension ImageEngine {
@@ -22,7 +23,7 @@ extension ImageEngine {
       guard suffices || !mustSuffice else { continue }
       let side = UInt32(min(plan.longerSide, size.side))
       var request = request(
-        plan, .rendered, frame: PictureFrame(width: side, height: side), maximumBytes: SessionState.mostInlineBytes)
+        plan, .rendered, frame: PictureFrame(width: side, height: side), maximumBytes: ImageLimits.maximumInlineBytes)
       request.contentType = "image/png"
       // A thumbnail is upright.
       request.orientation = 1

@@ -1,5 +1,6 @@
 import Dispatch
 import Logging
+import PhotoContract
 import PhotoModel
 import Synchronization
 
@@ -21,9 +22,6 @@ import Synchronization
 /// The order of locks is: the store's, then the engine's, then the maker's. The engine never calls the store while it
 /// holds its own.
 package final class ImageEngine: Sendable {
-  package static let mostSessionsOfClient = 16
-  package static let mostSessions = 256
-
   struct DemandKey: Hashable, Sendable {
     var assetID: AssetID
     var options: ImageOptions
@@ -147,11 +145,11 @@ package final class ImageEngine: Sendable {
   ) throws(ImageRequestError) -> ImageSession {
     let opened = shared.withLock { state -> Result<ImageSession, ImageRequestError> in
       let counted = state.sessions.values.filter { !$0.isPrivate }
-      if !isPrivate, counted.count >= Self.mostSessions {
-        return .failure(.tooManySessions(limit: Self.mostSessions))
+      if !isPrivate, counted.count >= ImageLimits.maximumSessions {
+        return .failure(.tooManySessions(limit: ImageLimits.maximumSessions))
       }
-      if !isPrivate, counted.count(where: { $0.client == client }) >= Self.mostSessionsOfClient {
-        return .failure(.tooManySessions(limit: Self.mostSessionsOfClient))
+      if !isPrivate, counted.count(where: { $0.client == client }) >= ImageLimits.maximumSessionsOfClient {
+        return .failure(.tooManySessions(limit: ImageLimits.maximumSessionsOfClient))
       }
       let session = ImageSession(number: state.nextNumber, engine: self)
       state.nextNumber += 1

@@ -1,19 +1,11 @@
+import PhotoContract
 import PhotoModel
 
 /// The requests and waiting results of one session. The engine's lock protects it.
 struct SessionState: Sendable {
-  static let mostWaitingResults = 64
-  /// Counted as they are sent: bytes in base64, and 512 bytes for the members of a result.
-  static let mostWaitingBytes = 4 << 20
   /// With this many bytes of results, paths and messages included, a reply stays below 1 MiB.
   static let mostBytesOfReply = 640 << 10
-  static let mostRequests = 10_000
-  static let mostRequestsOfCall = 1_000
-  static let mostCachingMembers = 50_000
-  /// The most bytes of a picture in a result.
-  static let mostInlineBytes = 256 << 10
-  /// The most bytes of a page of ``ImageSession/readImage(_:offset:)``.
-  static let mostBytesOfPage = 512 << 10
+  /// The bytes of a result as it is sent, without its picture.
   static let resultOverhead = 512
 
   struct OpenRequest: Sendable {
@@ -69,7 +61,7 @@ struct SessionState: Sendable {
 
   /// The most bytes of one result that work of this lane may have.
   func reservation(_ lane: ImageLane) -> Int {
-    wantsData || lane == .immediate ? Self.encodedBytes(Self.mostInlineBytes) : Self.resultOverhead
+    wantsData || lane == .immediate ? Self.encodedBytes(ImageLimits.maximumInlineBytes) : Self.resultOverhead
   }
 
   /// Whether the client takes its results. The clock has whole seconds, so a client that stops counts as reading for one to
@@ -90,8 +82,8 @@ struct SessionState: Sendable {
   static func encodedBytes(_ dataBytes: Int) -> Int { (dataBytes + 2) / 3 * 4 + resultOverhead }
 
   func hasRoom(_ lane: ImageLane) -> Bool {
-    results.count + reservedCount < Self.mostWaitingResults
-      && waitingBytes + reservedBytes + reservation(lane) <= Self.mostWaitingBytes
+    results.count + reservedCount < ImageLimits.maximumWaitingResults
+      && waitingBytes + reservedBytes + reservation(lane) <= ImageLimits.maximumWaitingBytes
   }
 
   mutating func reserve(_ lane: ImageLane) -> Bool {
@@ -111,7 +103,7 @@ struct SessionState: Sendable {
     waitingSince = now
     var bytes = 0
     var count = 0
-    for result in results.prefix(Self.mostWaitingResults) {
+    for result in results.prefix(ImageLimits.resultsPerReply) {
       guard count == 0 || bytes + result.byteCount <= Self.mostBytesOfReply else { break }
       bytes += result.byteCount
       count += 1

@@ -61,9 +61,19 @@ struct ContractBoundsTests {
       "1...\(ImageLimits.maximumTarget)", "A reply has at most \(ImageLimits.resultsPerReply) results and 1 MiB.",
       "Pages of at most \(ImageLimits.pageBytes >> 10) KiB", "up to \(ImageLimits.maximumDataBytes >> 20) MiB.",
       "A call has at most \(ImageLimits.maximumCallBytes >> 20) MiB.",
+      "At most \(ImageLimits.maximumWaitingResults) results and \(ImageLimits.maximumWaitingBytes >> 20) MiB wait",
+      "At most \(ImageLimits.maximumSessionsOfClient) sessions a process, \(ImageLimits.maximumSessions) in all",
+      "At most \(text(ImageLimits.maximumRequestsOfCall)) a call, \(text(ImageLimits.maximumRequests)) open in a session",
+      "At most \(text(ImageLimits.maximumCachingMembers)) members a session",
+      "data: base64, at most \(ImageLimits.maximumInlineBytes >> 10) KiB before encoding",
+      "at most \(RequestLimits.maximumMadeImages) requests, each with its final result only",
+      "pages of at most \(ImageLimits.pageBytes >> 10) KiB from offset to the end",
     ]
-    for sentence in sentences { #expect(InterfaceDefinition.images.contains(sentence), "\(sentence)") }
+    for sentence in sentences { #expect(prose(InterfaceDefinition.images).contains(sentence), "\(sentence)") }
   }
+
+  /// The comments without the breaks of their lines.
+  private func prose(_ text: String) -> String { text.replacing(/\n#\s+/, with: " ") }
 
   /// With a comma between thousands.
   private func text(_ number: Int) -> String {
