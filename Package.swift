@@ -217,7 +217,7 @@ let package = Package(
     .testTarget(name: "ChangeDetailsTests", dependencies: ["TestTools", "ChangeDetails", "PhotoModel"]),
     .testTarget(
       name: "PhotoContractTests",
-      dependencies: ["TestTools", "PhotoContract", "ChangeDetails", "PhotoModel", "PredicateLanguage"]),
+      dependencies: ["TestTools", "PhotoContract", "ChangeDetails", "PhotoModel", "PredicateLanguage", "Varlink"]),
     .testTarget(name: "WatchRecordsTests", dependencies: ["TestTools", "WatchRecords"]),
     .testTarget(
       name: "PhotoWatchTests",

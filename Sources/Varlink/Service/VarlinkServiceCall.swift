@@ -69,7 +69,7 @@ public struct VarlinkServiceCall: Sendable {
   }
 
   /// This is more than any path takes.
-  private static let maximumShortParameters = 128 << 10
+  package static let maximumShortParameters = 128 << 10
 
   /// - Parameter byteCount: longer parameters are not checked yet.
   /// - Throws: `VarlinkError.invalidParameter` with the path of a member that the interface does not have, or that is

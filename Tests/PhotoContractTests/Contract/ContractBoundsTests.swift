@@ -2,6 +2,7 @@ import PhotoModel
 import PredicateLanguage
 import TestTools
 import Testing
+import Varlink
 
 @testable import PhotoContract
 
@@ -34,6 +35,9 @@ struct ContractBoundsTests {
 
   @Test func theLibraryFileStatesTheOtherLimitsThatAreEnforced() {
     let sentences = [
+      "No call is larger than \(VarlinkService.Limits().maximumMessageBytes >> 20) MiB.",
+      "The parameters of FetchPersistentChanges, Synchronize and each method of org.photod.manage have at most "
+        + "\(VarlinkServiceCall.maximumShortParameters >> 10) KiB.",
       "A path has at most \(text(RequestLimits.maximumPathBytes)) bytes.",
       "No reply is larger than \(ReplyLimits.maximumBytes >> 20) MiB",
       "count: \(text(ReplyLimits.defaultPage)) by default, at most \(text(ReplyLimits.maximumPage))",
