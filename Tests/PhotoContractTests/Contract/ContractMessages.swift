@@ -52,6 +52,7 @@ struct ContractMessages {
         "SnapshotExpired": MessageError.self, "ChangeRejected": RejectionError.self,
         "NotAuthorized": AuthorizationError.self, "LibraryUnavailable": MessageError.self,
         "StorageFull": MessageError.self, "NotInLibrary": PathError.self, "TimedOut": MessageError.self,
+        "InternalError": MessageError.self,
       ],
       unanswered: [], tolerated: [],
       partial: ["ObserveCollections reply.reload"],
@@ -77,6 +78,7 @@ struct ContractMessages {
       errors: [
         "Unavailable": MessageError.self, "NotABackup": PathError.self, "CannotWrite": PathError.self,
         "StorageFull": MessageError.self, "Busy": MessageError.self,
+        "InternalError": MessageError.self,
       ],
       unanswered: [],
       // Daemons did not count commits before they sent one difference for several.
@@ -109,6 +111,7 @@ struct ContractMessages {
         "NoSuchResource": ResourceError.self, "ResourceUnavailable": PathError.self,
         "ResourceChanged": MessageError.self, "ReadExpired": MessageError.self,
         "NotAuthorized": AuthorizationError.self, "LibraryUnavailable": MessageError.self,
+        "InternalError": MessageError.self,
       ],
       unanswered: [], tolerated: [], partial: [], texts: [:])
   }
