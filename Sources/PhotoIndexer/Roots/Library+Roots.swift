@@ -88,13 +88,11 @@ extension Library {
   func adoptInnerRoots(onShare name: [UInt8], in directory: DirectoryNumber) throws {
     guard let id = reconciler.tree.directory(number: directory) else { return }
     let share = child(name, of: reconciler.tree.path(of: id))
-    let new = configuration.innerRoots.contains { root in
-      CatalogTree.contains(share, root)
-        && !reconciler.roots.numbers.contains { rootPath($0) == root }
-    }
-    guard new else { return }
+    let inner = configuration.innerRoots.filter { CatalogTree.contains(share, $0) }
+    guard !inner.isEmpty else { return }
     problems.leftOutShares.insert(share)
-    try adoptRoots()
+    let watched = Set(reconciler.roots.numbers.compactMap { rootPath($0) })
+    if !watched.isSuperset(of: inner) { try adoptRoots() }
   }
 
   /// Whether an inner root is on a share now, or was when photod last saw the root.
@@ -166,8 +164,13 @@ extension Library {
 
   /// Forgets the unreadable paths in a folder that is listed. The listing reports those that still can't be read.
   func noteListing(_ directory: DirectoryNumber) {
-    guard !problems.unreadable.isEmpty, let id = reconciler.tree.directory(number: directory) else { return }
-    problems.unreadable.remove(in: reconciler.tree.path(of: id))
+    guard !problems.unreadable.isEmpty || !problems.leftOutShares.isEmpty,
+      let id = reconciler.tree.directory(number: directory)
+    else { return }
+    let path = reconciler.tree.path(of: id)
+    problems.unreadable.remove(in: path)
+    // The folder of an outer root is listed only when no share is mounted on it. An inner root may have the same path.
+    if reconciler.tree.row(id).parentID != nil { problems.leftOutShares.remove(path) }
   }
 
   /// Logs the unreadable paths and updates the status, once no scan is about to report more of them.

@@ -4,6 +4,6 @@ struct WatchProblems {
   var watching = WatchState()
   /// The folders and files that can't be read, and the shares that are left out.
   var unreadable = UnreadablePaths()
-  /// Shares below roots, with inner roots on them.
+  /// Mounted shares below roots, with inner roots on them.
   var leftOutShares: Set<[UInt8]> = []
 }

@@ -94,4 +94,46 @@ private typealias Fixture = ReconcilerFixture
       Fixture.file("bare.jpg", in: 6, bare), .listingEnded(number: 6, complete: true))
     #expect(try fixture.paths() == ids && fixture.asset("/p/nas/bare.jpg").available)
   }
+
+  /// The root /pics/nas is used while a share is mounted there.
+  @Test func innerRootEndsWithItsShare() async throws {
+    let fixture = try LibraryFixture(innerRoots: ["/pics/nas"])
+    #expect(fixture.disk.makeDirectory("/pics/nas"))
+    let folder = fixture.disk.identity(try #require(fixture.disk.resolve("/pics/nas")))
+    try await fixture.begin()
+    #expect(await fixture.library.watchedPaths == ["/pics"])
+    for _ in 0..<2 {
+      await fixture.take([Self.leftOut])
+      await fixture.library.reload()
+      #expect(await fixture.library.watchedPaths == ["/pics", "/pics/nas"])
+      // The share is unmounted and mounted again, and no configuration is read meanwhile.
+      await fixture.take(bareFolder(folder, number: 2) + [.directoryGone(number: 2, evidence: .scan), Self.leftOut])
+      await fixture.library.reload()
+      #expect(await fixture.library.watchedPaths == ["/pics", "/pics/nas"])
+      await fixture.take(bareFolder(folder, number: 3))
+      await fixture.library.reload()
+      #expect(await fixture.library.watchedPaths == ["/pics"])
+      await fixture.take([.directoryGone(number: 3, evidence: .scan)])
+    }
+  }
+
+  /// The folder at the mount point, as it is listed when no share is mounted there.
+  private func bareFolder(_ identity: FileIdentity, number: DirectoryNumber) -> [WatchRecord] {
+    [
+      .directoryFound(number: number, parent: 1, root: 1, name: Fixture.bytes("nas"), identity: identity),
+      .listingStarted(number: number, evidence: .event), .listingEnded(number: number, complete: true),
+    ]
+  }
+}
+
+extension Library {
+  fileprivate var watchedPaths: [String] {
+    reconciler.roots.watched.compactMap { rootPath($0.number).map { String(decoding: $0, as: UTF8.self) } }
+  }
+
+  /// Reads the same configuration again.
+  fileprivate func reload() {
+    setRoots(
+      configuration.roots, innerRoots: configuration.innerRoots, ignore: [], removalGrace: configuration.removalGrace)
+  }
 }

@@ -114,7 +114,7 @@ final class LibraryFixture {
   let library: Library
   private let folder: String
 
-  init(log: any LogHandler = SwiftLogNoOpLogHandler()) throws {
+  init(innerRoots: [String] = [], log: any LogHandler = SwiftLogNoOpLogHandler()) throws {
     folder = SimulationFiles.folder + "/photod-library-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     disk = SimulatedDisk(clock: clock)
@@ -123,7 +123,9 @@ final class LibraryFixture {
     let catalog = try Catalog(path: folder + "/catalog.sqlite")
     library = try Library(
       catalog: catalog, commits: try LiveLibrary(catalog: catalog), watcher: SimulatedWatcher(disk: disk), files: disk,
-      clock: clock, configuration: .init(roots: [Array("/pics".utf8)], version: "0"),
+      clock: clock,
+      configuration: .init(
+        roots: [Array("/pics".utf8)], innerRoots: innerRoots.map { Array($0.utf8) }, version: "0"),
       logger: Logger(label: "test") { _ in log })
   }
 
