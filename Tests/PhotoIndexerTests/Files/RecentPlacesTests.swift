@@ -17,13 +17,13 @@ import WatchRecords
   @Test func pathFollowsTheRecords() {
     var places = RecentPlaces()
     for record in [Self.found(1, in: 0, "/p"), Self.found(2, in: 1, "a"), Self.found(3, in: 2, "b")] {
-      let isOfDirectory = places.note(record)
+      let isOfDirectory = places.note(.init(record))
       #expect(isOfDirectory)
     }
     #expect(text(&places, 3) == "/p/a/b/")
-    _ = places.note(.directoryMoved(number: 3, parent: 1, name: Array("c".utf8)))
+    _ = places.note(.init(.directoryMoved(number: 3, parent: 1, name: Array("c".utf8))))
     #expect(text(&places, 3) == "/p/c/")
-    _ = places.note(.directoryGone(number: 1, evidence: .event))
+    _ = places.note(.init(.directoryGone(number: 1, evidence: .event)))
     #expect(text(&places, 3) == nil)
     let missing = places.missing(above: 3)
     #expect(missing == 1)
@@ -31,8 +31,8 @@ import WatchRecords
 
   @Test func recordIsNewerThanTheCatalog() {
     var places = RecentPlaces()
-    _ = places.note(Self.found(1, in: 0, "/p"))
-    _ = places.note(.directoryMoved(number: 2, parent: 1, name: Array("new".utf8)))
+    _ = places.note(.init(Self.found(1, in: 0, "/p")))
+    _ = places.note(.init(.directoryMoved(number: 2, parent: 1, name: Array("new".utf8))))
     places.add(DirectoryPlace(number: 2, parent: 1, name: Array("old".utf8)))
     #expect(text(&places, 2) == "/p/new/")
   }
@@ -40,9 +40,9 @@ import WatchRecords
   /// photod-watch reports more directories than fit. The directories that are in use stay.
   @Test func numberOfPlacesIsBounded() {
     var places = RecentPlaces(limit: 10)
-    _ = places.note(Self.found(1, in: 0, "/p"))
+    _ = places.note(.init(Self.found(1, in: 0, "/p")))
     for number in 2...1_000 as ClosedRange<DirectoryNumber> {
-      _ = places.note(Self.found(number, in: 1, "\(number)"))
+      _ = places.note(.init(Self.found(number, in: 1, "\(number)")))
       #expect(text(&places, number) == "/p/\(number)/")
       #expect(places.count <= 20)
     }
@@ -52,8 +52,8 @@ import WatchRecords
   /// Records that contradict each other end no search.
   @Test func directoryInItselfHasNoPath() {
     var places = RecentPlaces()
-    _ = places.note(Self.found(1, in: 2, "a"))
-    _ = places.note(Self.found(2, in: 1, "b"))
+    _ = places.note(.init(Self.found(1, in: 2, "a")))
+    _ = places.note(.init(Self.found(2, in: 1, "b")))
     #expect(text(&places, 1) == nil)
     let missing = places.missing(above: 1)
     #expect(missing == nil)

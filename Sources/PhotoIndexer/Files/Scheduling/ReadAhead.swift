@@ -80,13 +80,12 @@ actor ReadAhead {
       if let number = places.missing(above: number), !reported.contains(number) { missing.insert(number) }
     }
     for record in records {
-      switch record {
-      case .directoryFound(let number, let parent, _, _, _), .directoryMoved(let number, let parent, _):
-        need(parent)
-        reported.insert(number)
-      case .fileFound(let directory, _, let stat, _): if stat.byteCount > 0 { need(directory) }
-      case .fileMoved(_, _, let to, _, let stat?, _): if stat.byteCount > 0 { need(to) }
-      default: break
+      switch ReadAheadRecord(record) {
+      case .directory(let place, _):
+        need(place.parent)
+        reported.insert(place.number)
+      case .file(let directory, _, _, _): need(directory)
+      case .directoryGone, .listingStarted, .listingEnded, .rootOffline, .other: break
       }
     }
     return Array(missing)
@@ -113,7 +112,6 @@ actor ReadAhead {
     var folders: [Folder] = []
     var lastDirectory: DirectoryNumber?
     func add(_ index: Int, _ directory: DirectoryNumber, _ name: [UInt8], _ stat: FileStat) {
-      guard stat.byteCount > 0 else { return }
       if lastDirectory != directory {
         guard let path = places.path(of: directory) else { return }
         folders.append(Folder(path: path))
@@ -123,17 +121,14 @@ actor ReadAhead {
         NamedStat(name: name, stat: stat, isSampled: directory != scanned))
       folders[folders.count - 1].indexes.append(index)
     }
-    for (index, record) in records.enumerated() {
+    for (index, record) in records.lazy.map({ ReadAheadRecord($0) }).enumerated() {
       if places.note(record) { lastDirectory = nil }
       switch record {
-      case .directoryFound: hasChangingInodes = nil
+      case .directory(_, isNew: true): hasChangingInodes = nil
       case .listingStarted(let number, let evidence): scanned = evidence == .scan ? number : nil
       case .listingEnded: scanned = nil
-      case .fileFound(let directory, let name, let stat, _):
-        add(index, directory, name, stat)
-      case .fileMoved(_, _, let to, let toName, let stat?, _):
-        add(index, to, toName, stat)
-      default: break
+      case .file(let directory, let name, let stat, _): add(index, directory, name, stat)
+      case .directory(_, isNew: false), .directoryGone, .rootOffline, .other: break
       }
     }
     try dropKnown(&folders, of: records)
@@ -180,10 +175,7 @@ actor ReadAhead {
   }
 
   private static func isWritten(_ record: WatchRecord) -> Bool {
-    switch record {
-    case .fileFound(_, _, _, let event), .fileMoved(_, _, _, _, _, let event): event.isWritten
-    default: false
-    }
+    if case .file(_, _, _, let event) = ReadAheadRecord(record) { event.isWritten } else { false }
   }
 
   private func isKnown(

@@ -29,15 +29,14 @@ struct RecentPlaces {
   /// Takes over a record. It is newer than everything that the catalog's tree has.
   ///
   /// - Returns: whether a path may have changed.
-  mutating func note(_ record: WatchRecord) -> Bool {
+  mutating func note(_ record: ReadAheadRecord) -> Bool {
     switch record {
-    case .directoryFound(let number, let parent, _, let name, _), .directoryMoved(let number, let parent, let name):
-      insert(DirectoryPlace(number: number, parent: parent, name: name))
-    case .directoryGone(let number, _):
+    case .directory(let place, _): insert(place)
+    case .directoryGone(let number):
       newer[number] = nil
       older[number] = nil
     case .rootOffline: break
-    default: return false
+    case .listingStarted, .listingEnded, .file, .other: return false
     }
     return true
   }
