@@ -8,15 +8,15 @@ extension Warning {
     switch self {
     case .lastCommitNotRemembered(let problem):
       """
-      photod can't record the library's last commit: \(problem). It could not recognise an old copy of the catalog that is \
+      photod can't record the library's last commit: \(Self.sentence(problem)) It could not recognise an old copy of the catalog that is \
       put back. Make that folder writable for your user, or set XDG_STATE_HOME.
       """
     case .catalogNotice(let sentence), .configuration(let sentence): sentence
     case .catalogFileRemoved(let problem):
-      "The catalog's file was removed, and photod can't write it again: \(problem)"
+      "The catalog's file was removed, and photod can't write it again: \(Self.sentence(problem))"
     case .catalogNotWritten(let path, let problem):
       "The catalog \(path) can't be written: \(problem.text)"
-    case .backupFailed(let problem): "The daily backup failed: \(problem) photod tries again every hour."
+    case .backupFailed(let problem): "The daily backup failed: \(Self.sentence(problem)) photod tries again every hour."
     case .watcherDied(let reason, let roots) where roots.isEmpty:
       "photod-watch died (\(reason)). photod starts it again, and scans all folders."
     case .watcherDied(let reason, let roots):
@@ -89,6 +89,9 @@ extension ForeignFolder {
 // MARK: - Parts of messages
 
 extension Warning {
+  /// The text of an error as a sentence. That of SQLite has no full stop.
+  private static func sentence(_ problem: String) -> String { problem.hasSuffix(".") ? problem : problem + "." }
+
   private static func list(_ paths: [[UInt8]]) -> String { paths.map { FilePath.text($0) }.joined(separator: ", ") }
 
   static func remedy(ofUnreadable errorNumber: Int32) -> String {

@@ -2,7 +2,14 @@ import WatchRecords
 
 /// Something that is wrong with the library, as the status reports it.
 ///
-/// It holds facts, and follows from the state of the part that reports it. Warning+Text.swift writes its message.
+/// It holds facts, and follows from the state of the part that reports it. Warning+Text.swift writes its message. Three
+/// kinds of facts are text already:
+///
+/// - A `problem` is the text of an error of the catalog's files, which may have its own remedy.
+/// - A notice is stored in the catalog as text, because a later photod may not know the event that it reports.
+/// - A problem of the configuration is a sentence that `photod --check-config` prints, too.
+///
+/// While there is no library, `DegradedService` reports the error that keeps photod from opening one, also in the log.
 package enum Warning: Hashable, Sendable {
   // MARK: The catalog and its configuration
 

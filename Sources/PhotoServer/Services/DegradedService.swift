@@ -13,6 +13,8 @@ package final class DegradedService: VarlinkInterface {
   /// Advances when the status changes.
   private let feed: ChangeFeed
 
+  /// - Parameter reasons: the errors that keep photod from opening the library, as sentences with their remedies. They are
+  ///   those of the log, so they are no ``Warning``.
   package init(reasons: [String], version: String) {
     let status = LibraryStatus(state: .degraded, library: "", token: "", version: version, warnings: reasons)
     self.status = { status }
