@@ -142,10 +142,10 @@ struct ExifFacts {
 
   /// A location needs both coordinates with their hemispheres, within range. Its altitude may be missing.
   private static func location(_ gps: ExifEntries) -> Location? {
-    guard let latitude = degrees(gps, value: 2, reference: 1, positive: "Nn", negative: "Ss"), abs(latitude) <= 90,
-      let longitude = degrees(gps, value: 4, reference: 3, positive: "Ee", negative: "Ww"), abs(longitude) <= 180
+    guard let latitude = degrees(gps, value: 2, reference: 1, positive: "Nn", negative: "Ss"),
+      let longitude = degrees(gps, value: 4, reference: 3, positive: "Ee", negative: "Ww")
     else { return nil }
-    return Location(latitude: latitude, longitude: longitude, altitude: altitude(gps))
+    return Location(ofFile: latitude, longitude, altitude: altitude(gps))
   }
 
   /// Degrees, minutes and seconds. Unknown minutes or seconds (0/0) count as 0.
@@ -169,12 +169,8 @@ struct ExifFacts {
     guard let distance = gps.fraction(6) else { return nil }
     let reference = gps.bytes(5)?.first ?? 0
     let isBelow = [1, 3, UInt8(ascii: "1"), UInt8(ascii: "3")].contains(reference)
-    let metres = isBelow ? -abs(distance) : distance
-    return plausibleAltitudes.contains(metres) ? metres : nil
+    return isBelow ? -abs(distance) : distance
   }
-
-  /// Metres, from below the deepest sea (10,984 m) to the edge of space. A value beyond is the writer's error.
-  private static let plausibleAltitudes = -12_000.0...100_000.0
 
   // MARK: - Descriptions
 

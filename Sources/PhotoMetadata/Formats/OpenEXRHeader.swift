@@ -39,9 +39,7 @@ struct OpenEXRHeader {
       date =
         offset.map { PhotoDate(microseconds: clock.microseconds - Int64($0) * 60_000_000, offsetMinutes: $0) } ?? clock
     }
-    if let latitude, let longitude, abs(latitude) <= 90, abs(longitude) <= 180 {
-      location = Location(latitude: latitude, longitude: longitude, altitude: altitude)
-    }
+    if let latitude, let longitude { location = Location(ofFile: latitude, longitude, altitude: altitude) }
   }
 
   /// A text up to its NUL.

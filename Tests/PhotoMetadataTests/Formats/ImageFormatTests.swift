@@ -46,6 +46,15 @@ private typealias Made = FormatSamples
     #expect(facts.location == Location(latitude: 47.5, longitude: 8.5))
   }
 
+  @Test func implausibleAltitudeOfOpenEXRIsLeftOut() throws {
+    func float(_ value: Float) -> [UInt8] { Made.little32(Int(value.bitPattern)) }
+    for (metres, expected) in [(430, 430), (-430, -430), (200_000, nil), (-13_000, nil)] as [(Float, Double?)] {
+      let attributes = [("latitude", 47.5), ("longitude", 8.5), ("altitude", metres)] as [(String, Float)]
+      let facts = try facts(of: Made.openEXR(attributes.map { ($0.0, "float", float($0.1)) }), name: "a.exr")
+      #expect(facts.location == Location(latitude: 47.5, longitude: 8.5, altitude: expected))
+    }
+  }
+
   /// One of these offsets is the smallest integer in minutes, which has no absolute value.
   @Test(arguments: [0x1.Ep68, -0x1.Ep68, 86_400, -86_400, 1e30, .infinity] as [Float])
   func offsetOutOfReachIsIgnored(_ offset: Float) throws {

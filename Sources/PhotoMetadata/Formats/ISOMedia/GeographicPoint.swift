@@ -43,13 +43,10 @@ enum GeographicPoint {
   }
 
   private static func location(_ numbers: [(digits: Int, value: Double, sign: Double)]) -> Location? {
-    guard numbers.count >= 2, let latitude = degrees(numbers[0], whole: 2), abs(latitude) <= 90,
-      let longitude = degrees(numbers[1], whole: 3), abs(longitude) <= 180
+    guard numbers.count >= 2, let latitude = degrees(numbers[0], whole: 2),
+      let longitude = degrees(numbers[1], whole: 3)
     else { return nil }
-    let altitude = numbers.count > 2 ? numbers[2].sign * numbers[2].value : nil
-    return Location(
-      latitude: latitude, longitude: longitude,
-      altitude: altitude.flatMap { (-12_000...100_000).contains($0) ? $0 : nil })
+    return Location(ofFile: latitude, longitude, altitude: numbers.count > 2 ? numbers[2].sign * numbers[2].value : nil)
   }
 
   /// - Parameter whole: the digits of the degrees, if the number contains minutes too.

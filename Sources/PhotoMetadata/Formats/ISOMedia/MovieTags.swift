@@ -128,11 +128,9 @@ struct MovieTags {
       end = stride(from: 2, to: name.count - 1, by: 2).first { name[$0] == 0 && name[$0 + 1] == 0 }.map { $0 + 2 }
     }
     guard let end, cursor.skip(end + 1), let longitude = fixed(cursor.number(4)),
-      let latitude = fixed(cursor.number(4)),
-      abs(latitude) <= 90, abs(longitude) <= 180
+      let latitude = fixed(cursor.number(4))
     else { return nil }
-    let altitude = fixed(cursor.number(4)).flatMap { (-12_000...100_000).contains($0) ? $0 : nil }
-    return Location(latitude: latitude, longitude: longitude, altitude: altitude)
+    return Location(ofFile: latitude, longitude, altitude: fixed(cursor.number(4)))
   }
 
   private static func fixed(_ number: Int?) -> Double? {
