@@ -39,9 +39,10 @@ enum ExifText {
 
   /// Parses a decimal number such as "4", "-1" or "4.0". Swift's own parser also takes hexadecimal digits, "nan" and
   /// "infinity".
-  static func decimal(_ bytes: UnsafeRawBufferPointer) -> Double? {
-    guard let text = decode(bytes), text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.".utf8.contains($0) })
-    else { return nil }
+  static func decimal(_ bytes: UnsafeRawBufferPointer) -> Double? { decode(bytes).flatMap { decimal($0) } }
+
+  static func decimal(_ text: some StringProtocol) -> Double? {
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }) else { return nil }
     return Double(text)
   }
 

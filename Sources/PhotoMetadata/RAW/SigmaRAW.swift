@@ -72,7 +72,7 @@ struct SigmaRAW {
 
   var camera: Camera {
     func number(_ name: String) -> Double? {
-      properties[name].flatMap { Double($0) }.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+      properties[name].flatMap { ExifText.decimal($0) }.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     }
     var camera = Camera()
     camera.make = properties["CAMMANUF"]

@@ -81,6 +81,13 @@ enum MovieSamples {
     #expect(facts.camera?.make == "Acme" && facts.camera?.model == "M1")
   }
 
+  @Test(arguments: [("4", 4), ("4.0", 4), ("0x5", nil), ("nan", nil), ("4e0", nil)] as [(String, Int?)])
+  func ratingOfAFilmIsADecimalNumber(text: String, expected: Int?) throws {
+    let keys = Box.keys([("com.apple.quicktime.rating.user", Box.data(text))])
+    let facts = try facts(of: Box.movie(["qt  "], Box.header(), Box.track(), keys), name: "a.mov")
+    #expect(facts.rating == expected)
+  }
+
   @Test(arguments: [0, 1] as [UInt8]) func theHeaderOfEitherVersionHasDurationAndDateInUTC(version: UInt8) throws {
     // 2024-07-21T08:00:00Z, in seconds since 1904.
     let seconds = 1_721_548_800 + 2_082_844_800

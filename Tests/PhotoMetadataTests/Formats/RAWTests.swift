@@ -157,6 +157,12 @@ import Testing
     #expect(both.camera?.fNumber == 8)
   }
 
+  @Test(arguments: [("8.0", 8), ("0x8", nil), ("inf", nil), ("-8", nil), ("8e0", nil)] as [(String, Double?)])
+  func propertyOfAnX3FIsADecimalNumber(text: String, expected: Double?) throws {
+    let bytes = FormatSamples.sigmaRAW(width: 2268, height: 1512, properties: [("APERTURE", text)])
+    #expect(try facts(of: bytes, name: "a.x3f").camera?.fNumber == expected)
+  }
+
   // MARK: - Foreign content
 
   @Test(arguments: ["a.cr2", "a.arw", "a.d.mts", "a.mp4", "a.mkv"]) func textAndZerosAreReported(name: String) throws {

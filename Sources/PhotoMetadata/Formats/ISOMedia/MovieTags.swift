@@ -247,7 +247,7 @@ struct MovieTags {
       for word in text.split(separator: ",") { keywords.add(String(word)) }
     case .identifier: contentIdentifier = contentIdentifier ?? ExifText.decode(bytes)
     case .rating, .percent:
-      if let number = ExifText.decode(bytes).flatMap({ Double($0) }) { take(property, number: number) }
+      if let number = ExifText.decimal(bytes) { take(property, number: number) }
     }
   }
 
