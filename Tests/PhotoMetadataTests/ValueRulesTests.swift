@@ -81,6 +81,22 @@ import Testing
     #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: packet)).title == nil)
   }
 
+  /// A text as Windows writes it.
+  private static func wide(_ text: String) -> ExifBuilder.Value {
+    var bytes: [UInt8] = []
+    for unit in text.utf16 { bytes += [UInt8(unit & 255), UInt8(unit >> 8)] }
+    return .bytes(bytes + [0, 0], type: 1)
+  }
+
+  /// Windows' keywords and those of films are split after they are decoded.
+  @Test func blanksOfUnicodeAroundAKeywordAreNoText() throws {
+    let words = "\u{A0};\u{FEFF}sea\u{3000};\u{A0}old\u{A0}boat\u{A0}; \u{2003} ;\u{7F}wind\u{7F}"
+    #expect(try facts(main: [0x9C9E: Self.wide(words)]).keywords == ["sea", "old\u{A0}boat", "wind"])
+    let list = BoxSamples.keys([("keywords", BoxSamples.data(words.replacing(";", with: ",")))])
+    let film = BoxSamples.movie(["qt  "], BoxSamples.header(), BoxSamples.track(), list)
+    #expect(try PhotoMetadataTests.facts(of: film, name: "a.mov").keywords == ["sea", "old\u{A0}boat", "wind"])
+  }
+
   @Test(
     arguments: [("0x5", nil), ("nan", nil), ("5", 5), ("4.0", 4), ("-1", 0), ("1e0", nil), ("", nil)]
       as [(String, Int?)])

@@ -1,7 +1,7 @@
 /// Keywords in the order in which they were added, each once.
 ///
-/// A keyword has no blanks around it and no control characters in it. Texts that are empty without them, or longer than
-/// ``longestBytes`` in UTF-8, are dropped.
+/// A keyword has no blanks around it, of whatever kind, and no control characters in it. Texts that are empty without them,
+/// or longer than ``longestBytes`` in UTF-8, are dropped.
 struct KeywordList {
   static let limit = 1000
   static let longestBytes = 1000
@@ -30,20 +30,26 @@ struct KeywordList {
   }
 
   private static func clean(_ word: String) -> String? {
+    guard let first = word.unicodeScalars.first, let last = word.unicodeScalars.last else { return nil }
     // C1 control characters begin with C2 in UTF-8. Nearly every word has neither those nor ASCII's control characters.
-    if word.utf8.first != 0x20, word.utf8.last != 0x20, !word.utf8.contains(where: { $0 < 0x20 || $0 == 0xC2 }) {
-      return word.isEmpty ? nil : word
+    if !isBlank(first), !isBlank(last), !word.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 }) {
+      return word
     }
     var scalars = String.UnicodeScalarView()
     for scalar in word.unicodeScalars {
       let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
       // A line break within a keyword separates its words.
       let next: Unicode.Scalar = isControl ? " " : scalar
-      if next == " ", scalars.isEmpty || scalars.last == " " { continue }
+      if scalars.isEmpty ? isBlank(next) : next == " " && scalars.last == " " { continue }
       scalars.append(next)
     }
-    while scalars.last == " " { scalars.removeLast() }
+    while let last = scalars.last, isBlank(last) { scalars.removeLast() }
     return scalars.isEmpty ? nil : String(scalars)
+  }
+
+  /// The properties of characters beyond ASCII take a search, which most words do not need.
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII ? scalar == " " : ExifText.isBlank(scalar)
   }
 }
 
