@@ -140,6 +140,16 @@ private typealias Written = DescriptionSamples
     }
   }
 
+  /// ImageMagick names both segments of a JPEG by their marker.
+  @Test func exifAndXMPUnderTheSameKeywordAreBothRead() throws {
+    let exif = Self.profile("APP1", Array("Exif\0\0".utf8) + Self.exif.tiff())
+    let xmp = Self.profile("APP1", Array("http://ns.adobe.com/xap/1.0/\0".utf8) + Array(Written.full.utf8))
+    for profiles in [[exif, xmp], [xmp, exif]] {
+      let facts = try facts(Self.png(after: profiles.map { Self.compressed("Raw profile type APP1", $0) }))
+      #expect(facts.camera?.make == "Apple" && facts.title == "Sea" && facts.rating == 4)
+    }
+  }
+
   @Test func iptcInTextsIsRead() throws {
     let resources = Array(Written.photoshopSegment(Written.fullIPTC).dropFirst(4 + 14))
     for bytes in [Written.fullIPTC, resources] {

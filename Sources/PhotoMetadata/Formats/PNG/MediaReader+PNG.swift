@@ -5,10 +5,13 @@ extension MediaReader {
   /// Reads a PNG file. Its own texts (Title, Description, Creation Time) count if no other block has them.
   func readPNG(into facts: inout MediaFacts) {
     let header = PNGHeader(window)
-    let exif = exif(header.exif) ?? profileExif(header.texts[.rawExif]) ?? profileExif(header.texts[.rawAPP1])
+    let segments = header.segments.map(\.profile)
+    let exif =
+      exif(header.exif) ?? header.texts[.rawExif].flatMap { profileExif($0.profile) }
+      ?? segments.lazy.filter { !$0.starts(with: Self.xmpName) }.compactMap(profileExif).first
     facts.apply(exif, width: header.width, height: header.height)
     let iptc = header.texts[.rawIPTC].flatMap(profileIPTC)
-    describe(&facts, exif, xmp: packet(header, for: facts), iptc: iptc)
+    describe(&facts, exif, xmp: packet(header, segments, for: facts), iptc: iptc)
     if header.isAnimated {
       facts.mediaSubtypes.insert(.animated)
       facts.contentType = "image/apng"
@@ -24,8 +27,8 @@ extension MediaReader {
   private static let exifName = Array("Exif\0\0".utf8)
   private static let xmpName = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
 
-  private func profileExif(_ text: PNGText?) -> ExifFacts? {
-    guard let bytes = text?.profile, !bytes.isEmpty else { return nil }
+  private func profileExif(_ bytes: [UInt8]) -> ExifFacts? {
+    guard !bytes.isEmpty else { return nil }
     let memory = FileWindow(over: bytes)
     return exif(memory.whole.part(at: bytes.starts(with: Self.exifName) ? 6 : 0, upTo: .max), in: memory)
   }
@@ -37,13 +40,13 @@ extension MediaReader {
     return IPTCFacts.read(memory, at: part)
   }
 
-  private func packet(_ header: PNGHeader, for facts: MediaFacts) -> DescriptiveFacts? {
+  private func packet(_ header: PNGHeader, _ segments: [[UInt8]], for facts: MediaFacts) -> DescriptiveFacts? {
     if let text = header.texts[.xmp] {
       if let place = text.place { return xmpFacts([place], for: facts) }
       return packet(text.bytes[...], for: facts)
     }
     if let text = header.texts[.rawXMP] { return packet(text.profile[...], for: facts) }
-    if let bytes = header.texts[.rawAPP1]?.profile, bytes.starts(with: Self.xmpName) {
+    if let bytes = segments.first(where: { $0.starts(with: Self.xmpName) }) {
       return packet(bytes[Self.xmpName.count...], for: facts)
     }
     return nil

@@ -11,12 +11,15 @@ struct PNGHeader {
   private(set) var isAnimated = false
   /// The position of the TIFF structure in the `eXIf` chunk.
   private(set) var exif: FilePart?
-  /// The text chunks of each kind. The first one counts.
+  /// The text chunks of each kind except `rawAPP1`. The first one counts.
   private(set) var texts: [PNGText.Keyword: PNGText] = [:]
+  /// The segments that were copied from a JPEG. EXIF and XMP have the same keyword, so each is in a text of its own.
+  private(set) var segments: [PNGText] = []
 
   /// The reads for chunks of pixels. The rest of the budget is for the metadata.
   private static let pixelSteps = 192
   private static let chunkLimit = 4096
+  private static let segmentLimit = 4
 
   init(_ window: FileWindow) {
     var offset = 8
@@ -34,7 +37,12 @@ struct PNGHeader {
         }
       case "eXIf": if exif == nil { exif = ImageHeader.exif(window, at: chunk.data.start, length: chunk.data.count) }
       case "tEXt", "zTXt", "iTXt":
-        if let text = PNGText(window, chunk.type, chunk.data), texts[text.keyword] == nil { texts[text.keyword] = text }
+        guard let text = PNGText(window, chunk.type, chunk.data) else { break }
+        if text.keyword == .rawAPP1 {
+          if segments.count < Self.segmentLimit { segments.append(text) }
+        } else if texts[text.keyword] == nil {
+          texts[text.keyword] = text
+        }
       case "IDAT", "fdAT":
         guard let next = Self.afterPixels(window, chunk, at: offset, &steps) else { return }
         offset = next
