@@ -162,13 +162,12 @@ package struct MediaReader {
   /// back from a block that the program did not update.
   func describe(_ facts: inout MediaFacts, _ exif: ExifFacts?, xmp: DescriptiveFacts?, iptc: DescriptiveFacts?) {
     if let exif {
-      (facts.title, facts.caption, facts.rating, facts.keywords) =
-        (exif.title, exif.caption, exif.rating, exif.keywords)
+      (facts.title, facts.rating, facts.keywords) = (exif.title, exif.rating, exif.keywords)
     }
+    facts.caption = CaptionDefaults.written(xmp?.caption, iptc?.caption, exif?.caption, by: facts.camera)
     for found in [iptc, xmp] {
       guard let found else { continue }
       facts.title = found.title ?? facts.title
-      facts.caption = found.caption.flatMap { Self.written($0, exif) } ?? facts.caption
       facts.rating = found.rating ?? facts.rating
       if !found.keywords.isEmpty { facts.keywords = found.keywords }
     }
@@ -186,11 +185,6 @@ package struct MediaReader {
       if apple.contentIdentifier != nil { facts.mediaSubtypes.insert(.livePhoto) }
     }
     if facts.burstIdentifier != nil { facts.mediaSubtypes.insert(.burst) }
-  }
-
-  /// A caption, unless the camera wrote it.
-  static func written(_ caption: String, _ exif: ExifFacts?) -> String? {
-    CaptionDefaults.contains(caption, exif?.camera ?? Camera()) ? nil : caption
   }
 
   // MARK: - Failures

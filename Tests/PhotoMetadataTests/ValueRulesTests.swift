@@ -118,8 +118,54 @@ import Testing
     #expect(try facts([0, 0, 0, 0, 0, 0, 0, 0, 0], value: 100) == [])
   }
 
+  /// A default text of each container, and beside it the same text as a part of a person's.
+  @Test(arguments: [("OLYMPUS DIGITAL CAMERA", true), ("My OLYMPUS Digital Camera", false)])
+  func defaultTextOfACameraIsNoCaptionInAnyFormat(text: String, isDefault: Bool) throws {
+    typealias Made = FormatSamples
+    typealias Box = BoxSamples
+    let bytes = Array(text.utf8)
+    let packet = DescriptionSamples.packet("<dc:description>\(text)</dc:description>")
+    let simple = Made.element([0x45, 0xA3], Array("DESCRIPTION".utf8)) + Made.element([0x44, 0x87], bytes)
+    let tags = Made.element([0x12, 0x54, 0xC3, 0x67], Made.element([0x73, 0x73], Made.element([0x67, 0xC8], simple)))
+    let chunks =
+      Samples.chunk("IHDR", Samples.big(40) + Samples.big(30) + [8, 6, 0, 0, 0])
+      + Samples.chunk("tEXt", Array("Description\0".utf8) + bytes)
+    let files: [(String, [UInt8])] = [
+      ("a.exr", Made.openEXR([("comments", "string", bytes)])), ("a.png", Samples.signature + chunks),
+      ("a.avi", Made.avi(extra: Made.riffList("INFO", Made.riffChunk("ICMT", bytes)))),
+      ("a.mkv", Made.element([0x1A, 0x45, 0xDF, 0xA3], []) + Made.element([0x18, 0x53, 0x80, 0x67], tags)),
+      ("a.mov", Box.movie(["qt  "], Box.header(), Box.track(), Box.keys([("description", Box.data(text))]))),
+      ("b.mov", Box.movie(["qt  "], Box.header(), Box.track(), Box.box("udta", Box.box("XMP_", Array(packet.utf8))))),
+      ("a.psd", Made.photoshop(width: 3, height: 2, resources: [(1060, Array(packet.utf8))])),
+    ]
+    for (name, content) in files {
+      let caption = try PhotoMetadataTests.facts(of: content, name: name).caption
+      #expect(caption == (isDefault ? nil : text), "\(name)")
+    }
+  }
+
+  /// If a better block has a default text, the next block's text counts. Windows' comment is such a block.
+  @Test func textOfTheNextBlockCountsInsteadOfADefaultText() throws {
+    #expect(try facts(main: [0x010E: .ascii("SONY DSC"), 0x9C9C: Self.wide("At sea")]).caption == "At sea")
+    #expect(try facts(main: [0x010E: .ascii("SONY DSC"), 0x9C9C: Self.wide("Untitled")]).caption == nil)
+    let xmp = DescriptionSamples.xmpSegment(
+      Array(DescriptionSamples.packet("<dc:description>SONY DSC</dc:description>").utf8))
+    let iptc = DescriptionSamples.photoshopSegment(DescriptionSamples.iptc(caption: Array("At sea".utf8)))
+    #expect(try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg([xmp, iptc])).caption == "At sea")
+  }
+
+  @Test(arguments: [
+    "My first digital camera", "Grandpa's DIGITAL CAMERA", "Exif of a JPEG", "dcim/100 or not",
+    "Olympus Digital Camera",
+    "An image", "Burst",
+  ])
+  func textThatResemblesADefaultIsACaption(text: String) throws {
+    #expect(try facts(main: [0x010E: .ascii(text)]).caption == text)
+  }
+
   @Test(arguments: [
     "OLYMPUS DIGITAL CAMERA", "KODAK Action Cam", "Created with The GIMP", "Created with GIMP", "hdrpl",
+    "Exif JPEG", "Exif_JPEG_PICTURE", "DCIM\\100GOPRO\\GOPR0001.JPG", "<Digimax i5, Samsung #1>", "SONY DSC",
   ])
   func defaultTextOfACameraIsNoCaptionInAnyBlock(text: String) throws {
     let xmp = DescriptionSamples.packet("<dc:description>\(text)</dc:description>")

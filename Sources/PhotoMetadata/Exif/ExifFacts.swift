@@ -190,8 +190,8 @@ struct ExifFacts {
 
   /// ImageDescription, unless a camera wrote it, else Windows' comment.
   private static func caption(_ main: ExifEntries, _ camera: Camera) -> String? {
-    if let text = main.text(0x010E), !CaptionDefaults.contains(text, camera) { return text }
-    return main.bytes(0x9C9C).flatMap { ExifText.decodeUTF16($0) }
+    CaptionDefaults.written(
+      main.text(0x010E), main.bytes(0x9C9C).flatMap { ExifText.decodeUTF16($0) }, by: camera)
   }
 
   /// Whether a UserComment is "Screenshot", as Apple's systems write it. Its first 8 bytes name its encoding.

@@ -7,7 +7,7 @@ extension MediaReader {
     (facts.pixelWidth, facts.pixelHeight) = (header.width, header.height)
     facts.creationDate = header.date
     facts.camera = header.camera.isEmpty ? nil : header.camera
-    facts.caption = header.caption
+    facts.caption = CaptionDefaults.written(header.caption, by: facts.camera)
     facts.location = header.location
     if header.width == nil { facts.failure = Self.noSize }
   }

@@ -23,7 +23,7 @@ extension MediaReader {
     listed.creationDate = header.date
     listed.camera = header.camera
     listed.title = header.title
-    listed.caption = header.caption.flatMap { CaptionDefaults.contains($0, header.camera) ? nil : $0 }
+    listed.caption = header.caption
     exif.complete(with: listed)
     facts.apply(exif, width: header.width, height: header.height)
     describe(&facts, exif, xmp: header.xmp)

@@ -55,7 +55,7 @@ extension MediaReader {
     facts.creationDate =
       tags.creationDate ?? tags.day ?? packet?.dates.original ?? created ?? packet?.dates.digitized
     facts.title = packet?.title ?? tags.title
-    facts.caption = packet?.caption ?? tags.caption
+    facts.caption = CaptionDefaults.written(packet?.caption, tags.caption, by: facts.camera)
     facts.rating = packet?.rating ?? tags.rating
     facts.keywords = packet.flatMap { $0.keywords.isEmpty ? nil : $0.keywords } ?? tags.keywords.words
     if packet?.hints.subtypes.contains(.panorama) == true { facts.mediaSubtypes.insert(.panorama) }

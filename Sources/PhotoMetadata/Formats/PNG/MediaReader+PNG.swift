@@ -18,7 +18,7 @@ extension MediaReader {
     }
     facts.title = facts.title ?? header.texts[.title]?.line
     if facts.caption == nil {
-      facts.caption = header.texts[.description]?.line.flatMap { Self.written($0, exif) }
+      facts.caption = CaptionDefaults.written(header.texts[.description]?.line, by: facts.camera)
     }
     if facts.creationDate == nil { facts.creationDate = header.texts[.creationTime]?.line.flatMap(PNGText.date) }
     if header.width == nil { facts.failure = Self.noSize }
