@@ -147,22 +147,38 @@ package struct MediaReader {
 
   /// Reads an XMP packet for a file of which EXIF's facts are known already.
   func xmpFacts(_ parts: [FilePart], for facts: MediaFacts, in other: FileWindow? = nil) -> DescriptiveFacts? {
-    xmp.facts(
-      other ?? window, at: parts, wantsDates: facts.creationDate == nil,
-      wantsCamera: facts.orientation == nil || facts.camera?.lens == nil)
+    var wanted: XMPReader.Wanted = []
+    if facts.creationDate == nil { wanted.insert(.dates) }
+    if facts.orientation == nil { wanted.insert(.orientation) }
+    if facts.location == nil { wanted.insert(.place) }
+    let camera = facts.camera ?? Camera()
+    if camera.lens == nil { wanted.insert(.lens) }
+    if camera.make == nil || camera.model == nil || camera.exposureSeconds == nil || camera.fNumber == nil
+      || camera.iso == nil || camera.focalLengthMillimeters == nil
+    {
+      wanted.insert(.camera)
+    }
+    return xmp.facts(other ?? window, at: parts, wanted: wanted)
   }
 
   /// Title, caption, rating and keywords each come from the first block that has them: XMP, which today's programs
   /// write; IPTC, which they keep for older programs; EXIF.
   ///
   /// The date is EXIF's if it has one, else from ``EmbeddedDates``. The lens is EXIF's, else XMP's, else the maker note's.
-  /// XMP's orientation counts if neither the container nor EXIF has one.
+  /// XMP's orientation counts if neither the container nor EXIF has one. The place is EXIF's, else XMP's, and so is each
+  /// value of the camera.
   ///
   /// Keywords come from one block, never from several. Otherwise a word that a person has removed from XMP would come
   /// back from a block that the program did not update.
   func describe(_ facts: inout MediaFacts, _ exif: ExifFacts?, xmp: DescriptiveFacts?, iptc: DescriptiveFacts?) {
     if let exif {
       (facts.title, facts.rating, facts.keywords) = (exif.title, exif.rating, exif.keywords)
+    }
+    if let xmp {
+      facts.location = facts.location ?? xmp.location
+      var camera = facts.camera ?? Camera()
+      camera.complete(with: xmp.camera)
+      facts.camera = camera.isEmpty ? nil : camera
     }
     facts.caption = CaptionDefaults.written(xmp?.caption, iptc?.caption, exif?.caption, by: facts.camera)
     for found in [iptc, xmp] {

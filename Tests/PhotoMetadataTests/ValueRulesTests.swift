@@ -70,6 +70,74 @@ import Testing
     #expect(both.orientation == 1 && both.pixelWidth == 160)
   }
 
+  // MARK: - The camera and the place of XMP
+
+  private static let spaces = """
+    xmlns:tiff='http://ns.adobe.com/tiff/1.0/' xmlns:exif='http://ns.adobe.com/exif/1.0/' \
+    xmlns:exifEX='http://cipa.jp/exif/1.0/'
+    """
+
+  private static func packet(_ attributes: String, _ properties: String = "") -> String {
+    DescriptionSamples.packet(properties, attributes: "\(spaces) \(attributes)")
+  }
+
+  @Test func theCameraAndThePlaceOfXMPCountIfEXIFHasNone() throws {
+    let packet = Self.packet(
+      """
+      tiff:Make='Acme' tiff:Model='M1' exif:ExposureTime='1/250' exif:FNumber='28/10' exif:FocalLength='50/1' \
+      exif:GPSLatitude='47,22,30N' exif:GPSLongitude='8,31.5W' exif:GPSAltitude='430/1' exif:GPSAltitudeRef='1'
+      """, "<exif:ISOSpeedRatings><rdf:Seq><rdf:li>200</rdf:li></rdf:Seq></exif:ISOSpeedRatings>")
+    let camera = Camera(
+      make: "Acme", model: "M1", exposureSeconds: 0.004, fNumber: 2.8, iso: 200, focalLengthMillimeters: 50)
+    let alone = try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: packet))
+    #expect(alone.camera == camera)
+    #expect(alone.location == Location(latitude: 47.375, longitude: -8.525, altitude: -430))
+    let xmp = BoxSamples.box("udta", BoxSamples.box("XMP_", Array(packet.utf8)))
+    let film = BoxSamples.movie(["qt  "], BoxSamples.header(), BoxSamples.track(), xmp)
+    let filmed = try PhotoMetadataTests.facts(of: film, name: "a.mov")
+    #expect(filmed.camera == camera && filmed.location == alone.location)
+
+    let gps: [UInt16: ExifBuilder.Value] = [
+      1: .ascii("N"), 2: .rational([(1, 1), (0, 1), (0, 1)]), 3: .ascii("E"), 4: .rational([(2, 1), (0, 1), (0, 1)]),
+    ]
+    let exif = ExifBuilder(main: [0x010F: .ascii("Other")], exif: [0x829D: .rational([(8, 1)])], gps: gps).tiff()
+    let both = try PhotoMetadataTests.facts(
+      of: DescriptionSamples.jpeg([
+        ExifBuilder.segment(0xE1, Array("Exif\0\0".utf8) + exif), DescriptionSamples.xmpSegment(Array(packet.utf8)),
+      ]))
+    #expect(both.camera?.make == "Other" && both.camera?.model == "M1")
+    #expect(both.camera?.fNumber == 8 && both.camera?.exposureSeconds == 0.004)
+    #expect(both.location == Location(latitude: 1, longitude: 2))
+  }
+
+  @Test(
+    arguments: [
+      ("exif:ExposureTime='1/250'", Camera(exposureSeconds: 0.004)),
+      ("exif:ShutterSpeedValue='8/1'", Camera(exposureSeconds: 1.0 / 256)),
+      ("exif:ApertureValue='6/1'", Camera(fNumber: 8)), ("exif:FNumber='2.8'", Camera(fNumber: 2.8)),
+      ("exifEX:PhotographicSensitivity='640' exif:ISOSpeedRatings='100'", Camera(iso: 640)),
+      ("exif:FNumber='0/1' exif:ExposureTime='1/0' exif:FocalLength='4294967295/1'", nil),
+      ("exif:FNumber='0x8' exif:ExposureTime='1/2/3' exif:FocalLength='nan' exif:ISOSpeedRatings='many'", nil),
+      ("exif:FNumber='/' exif:ExposureTime='' exif:FocalLength='-50/1' exif:ShutterSpeedValue='4000/1'", nil),
+      ("exif:FNumber='99999999999999999999'", nil),
+    ] as [(String, Camera?)])
+  func settingsOfXMPAreFractionsAsInEXIF(attributes: String, camera: Camera?) throws {
+    let facts = try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: Self.packet(attributes)))
+    #expect(facts.camera == camera && facts.failure == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("47,22.5N", 47.375), ("47,22,30N", 47.375), ("47.375N", 47.375), ("47,22.5s", -47.375), ("47,22.5", nil),
+      ("91,0N", nil), ("47,22.5E", nil), ("-47,22.5N", nil), ("47,,5N", nil), ("47,99N", nil), ("N", nil),
+      ("1,2,3,4N", nil),
+    ] as [(String, Double?)])
+  func coordinatesOfXMPHaveAHemisphere(text: String, latitude: Double?) throws {
+    let packet = Self.packet("exif:GPSLatitude='\(text)' exif:GPSLongitude='8,30E' exif:GPSAltitude='200000/1'")
+    let facts = try PhotoMetadataTests.facts(of: DescriptionSamples.jpeg(xmp: packet))
+    #expect(facts.location == latitude.map { Location(latitude: $0, longitude: 8.5) })
+  }
+
   @Test func marksAndBlanksOfUnicodeAreNoText() throws {
     for (text, expected) in [
       ("\u{FEFF}Sea", "Sea"), ("\u{A0}\u{A0}", nil), ("\u{A0}Sea\u{3000}", "Sea"), ("Se\u{85}a\u{9F}", "Sea"),

@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// Keywords in the order in which they were added, each once.
 ///
 /// A keyword has no blanks around it, of whatever kind, and no control characters in it. Texts that are empty without them,
@@ -53,7 +55,7 @@ struct KeywordList {
   }
 }
 
-/// A person's words about a picture, and its dates, from one of XMP, IPTC and EXIF.
+/// A person's words about a picture, its dates and its camera, from one of XMP and IPTC.
 struct DescriptiveFacts {
   var keywords: [String] = []
   var title: String?
@@ -64,12 +66,16 @@ struct DescriptiveFacts {
   var lens: String?
   /// 1...8, of XMP only.
   var orientation: Int?
+  /// The camera without the lens, of XMP only.
+  var camera = Camera()
+  /// The place, of XMP only.
+  var location: Location?
   var dates = EmbeddedDates()
   var hints = XMPHints()
 
   var isEmpty: Bool {
     keywords.isEmpty && title == nil && caption == nil && rating == nil && lens == nil && orientation == nil
-      && dates.isEmpty && hints == XMPHints()
+      && camera.isEmpty && location == nil && dates.isEmpty && hints == XMPHints()
   }
 
   /// Takes over what is missing here.
@@ -80,6 +86,8 @@ struct DescriptiveFacts {
     rating = rating ?? other.rating
     lens = lens ?? other.lens
     orientation = orientation ?? other.orientation
+    camera.complete(with: other.camera)
+    location = location ?? other.location
     dates.original = dates.original ?? other.dates.original
     dates.digitized = dates.digitized ?? other.dates.digitized
     hints.subtypes.formUnion(other.hints.subtypes)

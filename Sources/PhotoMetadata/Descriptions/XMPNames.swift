@@ -4,6 +4,7 @@ import Glibc
 enum XMPProperty {
   case subject, hierarchicalSubject, tagsList, title, caption, rating, ratingPercent, orientation, lens, lensModel
   case date(XMPDates.Property)
+  case camera(XMPCamera.Property)
   case hint(XMPHints.Property)
 
   init?(_ name: UnsafePointer<CChar>) {
@@ -26,8 +27,13 @@ enum XMPProperty {
     case XMPName.equal(name, "http://ns.adobe.com/xap/1.0/\nCreateDate"): self = .date(.digitized)
     case XMPName.equal(name, "http://ns.adobe.com/exif/1.0/\nDateTimeDigitized"): self = .date(.exifDigitized)
     default:
-      guard let hint = XMPHints.Property.allCases.first(where: { XMPName.equal(name, $0.name) }) else { return nil }
-      self = .hint(hint)
+      if let found = XMPCamera.Property.allCases.first(where: { XMPName.equal(name, $0.name) }) {
+        self = .camera(found)
+      } else if let found = XMPHints.Property.allCases.first(where: { XMPName.equal(name, $0.name) }) {
+        self = .hint(found)
+      } else {
+        return nil
+      }
     }
   }
 }

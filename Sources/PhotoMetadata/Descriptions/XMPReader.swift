@@ -1,9 +1,9 @@
 import CExpat
 import Glibc
 
-/// Reads keywords, title, caption, rating, orientation, lens and dates from XMP packets (ISO 16684-1). It uses expat, and understands only
-/// as much of RDF as XMP needs: properties as elements or attributes, bags and alternatives, and values with
-/// qualifiers.
+/// Reads keywords, title, caption, rating, orientation, camera, place and dates from XMP packets (ISO 16684-1). It uses
+/// expat, and understands only as much of RDF as XMP needs: properties as elements or attributes, bags and alternatives,
+/// and values with qualifiers.
 ///
 /// Names are recognised by their namespace, whatever the prefix. Only properties of the picture itself count, not those
 /// within another property's structure (its history, ingredients or regions).
@@ -16,6 +16,19 @@ import Glibc
 /// wanted properties costs only the search for some words.
 final class XMPReader {
   static let packetLimit = 1 << 20
+
+  /// The facts that are wanted only if EXIF does not have them. A packet that has nothing else need not be parsed.
+  struct Wanted: OptionSet {
+    let rawValue: UInt8
+
+    static let dates = Wanted(rawValue: 1)
+    static let orientation = Wanted(rawValue: 2)
+    static let lens = Wanted(rawValue: 4)
+    /// Maker, model and exposure.
+    static let camera = Wanted(rawValue: 8)
+    static let place = Wanted(rawValue: 16)
+    static let all: Wanted = [.dates, .orientation, .lens, .camera, .place]
+  }
 
   private static let depthLimit = 60
   private static let elementLimit = 50_000
@@ -56,6 +69,7 @@ final class XMPReader {
   private var lens: String?
   private var lensModel: String?
   private var dates = XMPDates()
+  private var camera = XMPCamera()
   private var hints = XMPHints()
 
   // The parser's position in the packet.
@@ -74,29 +88,21 @@ final class XMPReader {
 
   deinit { if let parser { XML_ParserFree(parser) } }
 
-  /// - Parameters:
-  ///   - part: the packet.
-  ///   - wantsDates: whether to read a packet that contains only dates.
-  ///   - wantsCamera: whether to read a packet that contains only an orientation or a lens.
   /// - Returns: `nil` if no wanted property is found.
-  func facts(
-    _ window: FileWindow, at part: FilePart, wantsDates: Bool = true, wantsCamera: Bool = true
-  ) -> DescriptiveFacts? {
-    facts(window, at: [part], wantsDates: wantsDates, wantsCamera: wantsCamera)
+  func facts(_ window: FileWindow, at part: FilePart, wanted: Wanted = .all) -> DescriptiveFacts? {
+    facts(window, at: [part], wanted: wanted)
   }
 
   /// Reads a packet that is cut into several parts.
   ///
   /// If a byte is not UTF-8, the packet is read again with such bytes taken as Latin-1.
-  func facts(
-    _ window: FileWindow, at parts: [FilePart], wantsDates: Bool = true, wantsCamera: Bool = true
-  ) -> DescriptiveFacts? {
+  func facts(_ window: FileWindow, at parts: [FilePart], wanted: Wanted = .all) -> DescriptiveFacts? {
     var count = 0
     for part in parts { count = min(count + part.count, Self.packetLimit + 1) }
     guard count > 0, count <= Self.packetLimit, let first = parts.first,
       let piece = window.piece(at: first.start, upTo: first.count)
     else { return nil }
-    if piece.count == count, !Self.mayHoldFacts(piece, wantsDates, wantsCamera) { return nil }
+    if piece.count == count, !Self.mayHoldFacts(piece, wanted) { return nil }
     guard let parser = begin() else { return nil }
     defer { if count > Self.keptPacketBytes { release() } }
     func parse(_ bytes: UnsafeRawBufferPointer) -> XML_Status {
@@ -133,18 +139,23 @@ final class XMPReader {
 
   /// Whether the packet contains one of the words of which every wanted property's name has one. A packet in an
   /// encoding of wider units may contain anything.
-  private static func mayHoldFacts(
-    _ packet: UnsafeRawBufferPointer, _ wantsDates: Bool, _ wantsCamera: Bool
-  ) -> Bool {
+  private static func mayHoldFacts(_ packet: UnsafeRawBufferPointer, _ wanted: Wanted) -> Bool {
     guard packet.count >= 2, packet[0] != 0, packet[1] != 0, packet[0] < 0xFE else { return true }
     func holds(_ word: StaticString) -> Bool {
       memmem(packet.baseAddress, packet.count, word.utf8Start, word.utf8CodeUnitCount) != nil
     }
     return ["ubject", "Rating", "title", "description", "TagsList"].contains(where: holds)
-      || wantsCamera && ["Orientation", "Lens"].contains(where: holds)
+      || wanted.contains(.orientation) && holds("Orientation")
+      || wanted.contains(.lens) && holds("Lens")
+      || wanted.contains(.camera)
+        && [
+          "Make", "Model", "ExposureTime", "FNumber", "ShutterSpeedValue", "ApertureValue", "ISOSpeedRatings",
+          "PhotographicSensitivity", "FocalLength",
+        ].contains(where: holds)
+      || wanted.contains(.place) && holds("GPSLatitude")
       || ["ns.google.com/photos", "hdr-gain-map", "HDRGainMap", "AuxiliaryImageType", "UserComment", "HasExtendedXMP"]
         .contains(where: holds)
-      || wantsDates && ["DateTime", "DateCreated", "CreateDate"].contains(where: holds)
+      || wanted.contains(.dates) && ["DateTime", "DateCreated", "CreateDate"].contains(where: holds)
   }
 
   private func begin() -> XML_Parser? {
@@ -155,6 +166,7 @@ final class XMPReader {
     (title, caption) = (Alternative(), Alternative())
     (rating, ratingPercent, orientation, lens, lensModel) = (nil, nil, nil, nil, nil)
     dates = XMPDates()
+    camera = XMPCamera()
     hints = XMPHints()
     (depth, elements, isStopped) = (0, 0, false)
     (rootDepth, property, qualifierDepth, semanticDepth, language) = (nil, nil, nil, nil, .none)
@@ -190,7 +202,7 @@ final class XMPReader {
     let facts = DescriptiveFacts(
       keywords: subjects.words, title: title.text, caption: caption.text,
       rating: rating ?? ratingPercent.flatMap(Rating.stars), lens: lensModel ?? lens, orientation: orientation,
-      dates: dates.dates, hints: hints)
+      camera: camera.camera, location: camera.location, dates: dates.dates, hints: hints)
     return facts.isEmpty ? nil : facts
   }
 
@@ -347,6 +359,7 @@ final class XMPReader {
     case .lens: lens = lens ?? ExifText.decode(value)
     case .lensModel: lensModel = lensModel ?? ExifText.decode(value)
     case .date(let property): dates.note(property, value)
+    case .camera(let property): camera.note(property, value)
     case .hint(let property):
       if value.count <= 256, let text = ExifText.decode(value) { hints.note(property, text) }
     case nil: break

@@ -73,18 +73,9 @@ struct ExifFacts {
     return camera
   }
 
-  /// ShutterSpeedValue: APEX, the negative binary logarithm of the seconds (EXIF 2.32, annex C). The range is that of
-  /// cameras, from a microsecond to some days.
-  private static func exposure(_ entries: ExifEntries) -> Double? {
-    guard let value = entries.fraction(0x9201), (-20...20).contains(value) else { return nil }
-    return exp2(-value)
-  }
+  private static func exposure(_ entries: ExifEntries) -> Double? { entries.fraction(0x9201).flatMap(APEX.seconds) }
 
-  /// ApertureValue: APEX, twice the binary logarithm of the f-number (EXIF 2.32, annex C).
-  private static func aperture(_ entries: ExifEntries) -> Double? {
-    guard let value = entries.fraction(0x9202), (-2...20).contains(value) else { return nil }
-    return exp2(value / 2)
-  }
+  private static func aperture(_ entries: ExifEntries) -> Double? { entries.fraction(0x9202).flatMap(APEX.fNumber) }
 
   /// PhotographicSensitivity, else ISOSpeed, RecommendedExposureIndex or StandardOutputSensitivity (EXIF 2.32, 4.6.5.G).
   ///

@@ -93,13 +93,20 @@ extension ExifFacts {
     caption = caption ?? other.caption
     if keywords.isEmpty { keywords = other.keywords }
     noteLens = noteLens ?? other.noteLens
-    camera.make = camera.make ?? other.camera.make
-    camera.model = camera.model ?? other.camera.model
-    camera.lens = camera.lens ?? other.camera.lens
-    camera.exposureSeconds = camera.exposureSeconds ?? other.camera.exposureSeconds
-    camera.fNumber = camera.fNumber ?? other.camera.fNumber
-    camera.iso = camera.iso ?? other.camera.iso
-    camera.focalLengthMillimeters = camera.focalLengthMillimeters ?? other.camera.focalLengthMillimeters
-    camera.flashFired = camera.flashFired ?? other.camera.flashFired
+    camera.complete(with: other.camera)
+  }
+}
+
+extension Camera {
+  /// Takes over what is missing here from another block of the same file.
+  mutating func complete(with other: Camera) {
+    make = make ?? other.make
+    model = model ?? other.model
+    lens = lens ?? other.lens
+    exposureSeconds = exposureSeconds ?? other.exposureSeconds
+    fNumber = fNumber ?? other.fNumber
+    iso = iso ?? other.iso
+    focalLengthMillimeters = focalLengthMillimeters ?? other.focalLengthMillimeters
+    flashFired = flashFired ?? other.flashFired
   }
 }

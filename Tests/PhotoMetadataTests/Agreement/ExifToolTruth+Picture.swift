@@ -65,12 +65,14 @@ extension ExifToolTruth {
 
   // MARK: - Place
 
-  var latitude: Double? { coordinate("GPSLatitude", negative: "S") }
-  var longitude: Double? { coordinate("GPSLongitude", negative: "W") }
+  var latitude: Double? { coordinate("GPSLatitude", negative: "S") ?? number("XMP-exif:GPSLatitude") }
+  var longitude: Double? { coordinate("GPSLongitude", negative: "W") ?? number("XMP-exif:GPSLongitude") }
   var altitude: Double? {
     if isMovie { return number("Composite:GPSAltitude") }
-    guard latitude != nil, longitude != nil, let value = number("GPS:GPSAltitude") else { return nil }
-    return number("EXIF:GPSAltitudeRef") == 1 ? -abs(value) : value
+    guard latitude != nil, longitude != nil else { return nil }
+    let group = coordinate("GPSLatitude", negative: "S") == nil ? "XMP-exif" : "GPS"
+    guard let value = number("\(group):GPSAltitude") else { return nil }
+    return number("\(group == "GPS" ? "EXIF" : group):GPSAltitudeRef") == 1 ? -abs(value) : value
   }
 
   private func coordinate(_ tag: String, negative: String) -> Double? {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// ExifTool's findings about a file, in the form of our facts. XMP and IPTC count for texts that people write, and for
-/// dates if EXIF has none. Maker notes do not count, so locations and cameras come from EXIF.
+/// dates if EXIF has none. Locations and cameras come from EXIF, else from XMP. Maker notes do not count.
 struct ExifToolTruth {
   let path: String
   let fileType: String?
@@ -61,8 +61,10 @@ struct ExifToolTruth {
   var isMovie: Bool { ["MP4", "MOV", "M4V", "3GP", "3G2"].contains(format) }
   var isHEIF: Bool { ["HEIC", "AVIF"].contains(format) }
 
-  var make: String? { first("Make") ?? text("CanonRaw:Make") ?? text("SigmaRaw:Make") }
-  var model: String? { first("Model") ?? text("CanonRaw:Model") ?? text("SigmaRaw:Model") }
+  var make: String? { first("Make") ?? text("CanonRaw:Make") ?? text("SigmaRaw:Make") ?? text("XMP-tiff:Make") }
+  var model: String? {
+    first("Model") ?? text("CanonRaw:Model") ?? text("SigmaRaw:Model") ?? text("XMP-tiff:Model")
+  }
 
   private func first(_ tag: String) -> String? {
     text("IFD0:\(tag)") ?? (isMovie ? text("Keys:\(tag)") ?? text("QuickTime:\(tag)") : nil)
@@ -87,8 +89,13 @@ struct ExifToolTruth {
     return nil
   }
 
-  var exposureSeconds: Double? { positive("ExposureTime") ?? number("EXIF:ShutterSpeedValue") ?? sigma("ExposureTime") }
-  var fNumber: Double? { positive("FNumber") ?? number("EXIF:ApertureValue") ?? sigma("FNumber") }
+  var exposureSeconds: Double? {
+    positive("ExposureTime") ?? number("EXIF:ShutterSpeedValue") ?? sigma("ExposureTime") ?? xmp("ExposureTime")
+      ?? xmp("ShutterSpeedValue")
+  }
+  var fNumber: Double? {
+    positive("FNumber") ?? number("EXIF:ApertureValue") ?? sigma("FNumber") ?? xmp("FNumber") ?? xmp("ApertureValue")
+  }
 
   /// EXIF's, else that of the maker note: the last of Nikon's two, or ExifTool's conversion of Canon's.
   var iso: Int? {
@@ -96,7 +103,7 @@ struct ExifToolTruth {
     for value in [
       positive("ISO"), number("EXIF:ISOSpeed"), number("EXIF:RecommendedExposureIndex"),
       number("EXIF:StandardOutputSensitivity"), noted, number("Composite:ISO"), number("MakerNotes:ProgramISO"),
-      sigma("ISO"),
+      sigma("ISO"), number("XMP-exifEX:PhotographicSensitivity"), xmp("ISO"),
     ] {
       if let value, value > 0, value != 65535, value < 4_294_967_295 { return Int(value.rounded()) }
     }
@@ -104,8 +111,9 @@ struct ExifToolTruth {
   }
 
   private func sigma(_ tag: String) -> Double? { number("SigmaRaw:\(tag)") }
+  private func xmp(_ tag: String) -> Double? { number("XMP-exif:\(tag)").flatMap { $0 > 0 ? $0 : nil } }
 
-  var focalLength: Double? { positive("FocalLength") ?? sigma("FocalLength") }
+  var focalLength: Double? { positive("FocalLength") ?? sigma("FocalLength") ?? xmp("FocalLength") }
   var flashFired: Bool? { (number("ExifIFD:Flash") ?? number("IFD0:Flash")).map { Int($0) & 1 == 1 } }
   /// Whether ``duration`` is that of a track, which may be shorter than the file by some frames. ExifTool gives the last
   /// of several values: a statistics tag of the form `HH:MM:SS.nnnnnnnnn`.

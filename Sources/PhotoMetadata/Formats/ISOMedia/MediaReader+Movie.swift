@@ -48,9 +48,10 @@ extension MediaReader {
 
   private func apply(_ tags: MovieTags, created: PhotoDate?, to facts: inout MediaFacts) {
     let packet = tags.xmp.flatMap { xmp.facts(window, at: $0) }
-    let camera = Camera(make: tags.make, model: tags.model)
+    var camera = Camera(make: tags.make, model: tags.model)
+    if let packet { camera.complete(with: packet.camera) }
     facts.camera = camera.isEmpty ? nil : camera
-    facts.location = tags.location
+    facts.location = tags.location ?? packet?.location
     facts.contentIdentifier = tags.contentIdentifier
     facts.creationDate =
       tags.creationDate ?? tags.day ?? packet?.dates.original ?? created ?? packet?.dates.digitized

@@ -14,7 +14,7 @@ extension MediaReader {
     if exif?.apple != nil {
       for image in header.otherImages {
         guard let place = JPEGHeader(window, at: image).xmp,
-          let found = xmp.facts(window, at: place, wantsDates: false, wantsCamera: false)
+          let found = xmp.facts(window, at: place, wanted: [])
         else { continue }
         facts.mediaSubtypes.formUnion(found.hints.subtypes.intersection([.hdr, .depth]))
       }
