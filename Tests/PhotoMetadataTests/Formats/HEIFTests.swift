@@ -143,7 +143,10 @@ private typealias Box = BoxSamples
 
   // MARK: - CR3
 
-  static let canonRAW: [UInt8] = {
+  static let canonRAW = canonRAW(Box.track(6000, 4000))
+
+  /// - Parameter track: the track with the picture. EXIF names 6000×4000 pixels.
+  private static func canonRAW(_ track: [UInt8]) -> [UInt8] {
     let main = ExifBuilder(
       main: [0x0100: .long([6000]), 0x0101: .long([4000]), 0x0112: .short([8]), 0x010F: .ascii("Canon")]
     ).tiff()
@@ -159,8 +162,8 @@ private typealias Box = BoxSamples
     ]
     return Box.movie(
       ["crx ", "isom"], Box.box("uuid", identifier, Box.box("CMT1", main), Box.box("CMT2", exif), Box.box("CMT4", gps)),
-      Box.header(), Box.track(6000, 4000))
-  }()
+      Box.header(), track)
+  }
 
   @Test func aCR3FileHasItsThreeDirectories() throws {
     let facts = try facts(of: Self.canonRAW, name: "IMG_0001.CR3")
@@ -171,6 +174,14 @@ private typealias Box = BoxSamples
     let empty = Box.movie(["crx "], Box.header(), Box.track())
     #expect(
       try PhotoMetadataTests.facts(of: empty, name: "a.cr3").failure == "the CR3 is damaged or cut off: it has no EXIF")
+  }
+
+  /// The size in EXIF counts only if no track has one.
+  @Test func theSizeOfACR3IsThatOfItsPicture() throws {
+    let facts = try facts(of: Self.canonRAW(Box.track(5472, 3648)), name: "IMG_0001.CR3")
+    #expect(facts.pixelWidth == 3648 && facts.pixelHeight == 5472)
+    let without = try PhotoMetadataTests.facts(of: Self.canonRAW([]), name: "IMG_0001.CR3")
+    #expect(without.pixelWidth == 4000 && without.pixelHeight == 6000)
   }
 }
 

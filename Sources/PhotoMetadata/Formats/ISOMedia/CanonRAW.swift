@@ -4,8 +4,7 @@
 /// EXIF directory, `CMT4` the GPS directory.
 struct CanonRAW {
   /// As stored, before orientation: of the first full picture.
-  private(set) var width: Int?
-  private(set) var height: Int?
+  private(set) var size: (width: Int, height: Int)?
   private(set) var main: FilePart?
   private(set) var exif: FilePart?
   private(set) var gps: FilePart?
@@ -17,7 +16,7 @@ struct CanonRAW {
       guard box.type == "moov" else { continue }
       let header = MovieHeader(window, moov: box.content)
       // The first track is the picture as JPEG, the third one the sensor with its borders.
-      if let track = header.first("vide") { (width, height) = (track.width, track.height) }
+      if let track = header.first("vide"), let width = track.width, let height = track.height { size = (width, height) }
       for child in MediaBoxes(window, in: box.content)
       where child.userType?.high == 0x85C0_B687_820F_11E0 && child.userType?.low == 0x8111_F4CE_462B_6A48 {
         for directory in MediaBoxes(window, in: child.content) {

@@ -50,7 +50,7 @@ extension MediaReader {
       _ = other.copyFirst(as: kind, to: blob)
     }
     let exif = blob.isEmpty ? nil : ExifFacts(blob.finish(), in: arena)
-    facts.apply(exif, width: exif?.imageWidth ?? raw.width, height: exif?.imageHeight ?? raw.height)
+    facts.apply(exif, width: raw.size?.width ?? exif?.imageWidth, height: raw.size?.height ?? exif?.imageHeight)
     describe(&facts, exif, xmp: raw.xmp)
   }
 }
