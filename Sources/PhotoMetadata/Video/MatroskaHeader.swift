@@ -31,6 +31,8 @@ struct MatroskaHeader {
   private var elementsLeft = MatroskaHeader.elementLimit
   private var scale = 1_000_000
   private var duration: Double?
+  /// The date of a phone's tag. Unlike the date in Info, it has the zone.
+  private var taggedDate: PhotoDate?
   /// Positions from SeekHead, relative to the segment's data.
   private var sought: [Int: Int] = [:]
   private var seen: Set<Int> = []
@@ -43,6 +45,7 @@ struct MatroskaHeader {
       return false
     }
     if let duration { header.setDuration(duration * Double(scale) / 1e9) }
+    header.date = taggedDate ?? header.date
   }
 
   private mutating func readSegment(_ segment: FilePart) {
@@ -179,12 +182,20 @@ struct MatroskaHeader {
     return (name.uppercased(), value)
   }
 
+  /// Programs that convert a phone's film keep QuickTime's keys as tags. ffmpeg names the place of Android's films LOCATION.
   private mutating func note(_ name: String, _ value: String) {
     switch name {
     case "TITLE": header.title = header.title ?? value
     case "DESCRIPTION", "COMMENT": header.caption = header.caption ?? value
     case "MAKE", "COM.APPLE.QUICKTIME.MAKE": header.camera.make = header.camera.make ?? value
     case "MODEL", "COM.APPLE.QUICKTIME.MODEL": header.camera.model = header.camera.model ?? value
+    case "LOCATION", "COM.APPLE.QUICKTIME.LOCATION.ISO6709":
+      header.location = header.location ?? GeographicPoint.parse(value.utf8)
+    case "COM.APPLE.QUICKTIME.CREATIONDATE":
+      // A day alone is less than the date in Info.
+      if value.utf8.count > 10, taggedDate == nil {
+        taggedDate = Array(value.utf8).withUnsafeBytes(EmbeddedDates.xmpDate)
+      }
     default: break
     }
   }

@@ -21,6 +21,7 @@ extension MediaReader {
     var exif = exif(header.exif) ?? ExifFacts()
     var listed = ExifFacts()
     listed.creationDate = header.date
+    listed.location = header.location
     listed.camera = header.camera
     listed.title = header.title
     listed.caption = header.caption

@@ -7,6 +7,7 @@ struct VideoHeader {
   var height: Int?
   var durationSeconds: Double?
   var date: PhotoDate?
+  var location: Location?
   var title: String?
   var caption: String?
   var camera = Camera()

@@ -38,19 +38,38 @@ private typealias Made = FormatSamples
     #expect(facts.mediaType == .audio && facts.contentType == "audio/x-matroska" && facts.pixelWidth == nil)
   }
 
+  private static func tag(_ name: String, _ value: String, track: Bool = false) -> [UInt8] {
+    let target = Made.element([0x63, 0xC0], track ? Made.element([0x63, 0xC5], [7]) : [])
+    let simple = Made.element([0x45, 0xA3], Array(name.utf8)) + Made.element([0x44, 0x87], Array(value.utf8))
+    return Made.element([0x73, 0x73], target + Made.element([0x67, 0xC8], simple))
+  }
+
+  /// - Parameter after: further elements of the segment, behind the tags.
+  private func facts(tags: [UInt8], after: [UInt8] = []) throws -> MediaFacts {
+    let segment = Made.element([0x18, 0x53, 0x80, 0x67], Made.element([0x12, 0x54, 0xC3, 0x67], tags) + after)
+    return try PhotoMetadataTests.facts(of: Made.element([0x1A, 0x45, 0xDF, 0xA3], []) + segment, name: "a.mkv")
+  }
+
   @Test func tagsOfTheFileAreReadAndThoseOfATrackAreNot() throws {
-    func tag(_ name: String, _ value: String, track: Bool) -> [UInt8] {
-      let target = Made.element([0x63, 0xC0], track ? Made.element([0x63, 0xC5], [7]) : [])
-      let simple = Made.element([0x45, 0xA3], Array(name.utf8)) + Made.element([0x44, 0x87], Array(value.utf8))
-      return Made.element([0x73, 0x73], target + Made.element([0x67, 0xC8], simple))
-    }
-    let tags = Made.element(
-      [0x12, 0x54, 0xC3, 0x67],
-      tag("DESCRIPTION", "Sound", track: true) + tag("DESCRIPTION", "At sea", track: false)
-        + tag("MAKE", "DJI", track: false))
-    let segment = Made.element([0x18, 0x53, 0x80, 0x67], tags)
-    let facts = try facts(of: Made.element([0x1A, 0x45, 0xDF, 0xA3], []) + segment, name: "a.mkv")
+    let facts = try facts(
+      tags: Self.tag("DESCRIPTION", "Sound", track: true) + Self.tag("DESCRIPTION", "At sea")
+        + Self.tag("MAKE", "DJI"))
     #expect(facts.caption == "At sea" && facts.camera?.make == "DJI")
+  }
+
+  /// The tags of a phone's film that was converted to Matroska.
+  @Test(arguments: ["LOCATION", "location", "COM.APPLE.QUICKTIME.LOCATION.ISO6709"])
+  func placeAndDateOfAPhoneAreReadFromTags(name: String) throws {
+    let info = Made.element(
+      [0x15, 0x49, 0xA9, 0x66], Made.element([0x44, 0x61], Made.big32(0x03FB_5C77) + Made.big32(0x216F_D800)))
+    let facts = try facts(
+      tags: Self.tag(name, "+47.3750+008.5333+408.2/")
+        + Self.tag("COM.APPLE.QUICKTIME.CREATIONDATE", "2024-07-21T10:00:00+0200"), after: info)
+    #expect(facts.location == Location(latitude: 47.375, longitude: 8.5333, altitude: 408.2))
+    #expect(facts.creationDate?.description == "2024-07-21T10:00:00+02:00")
+    let other = try self.facts(
+      tags: Self.tag(name, "Zurich") + Self.tag("COM.APPLE.QUICKTIME.CREATIONDATE", "2024"), after: info)
+    #expect(other.location == nil && other.creationDate?.description == "2010-02-03T21:17:48Z")
   }
 
   // MARK: - AVI
