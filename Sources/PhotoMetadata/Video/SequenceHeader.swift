@@ -1,10 +1,33 @@
-/// The size in the sequence headers of MPEG-2, H.264 and H.265.
+/// The displayed size in the sequence headers of MPEG-2, H.264 and H.265: cropped, and stretched to square pixels.
+///
+/// H.265 has the aspect of its pixels behind a dozen tables of varying length, which are not read. Cameras write square
+/// pixels there.
 enum SequenceHeader {
-  /// MPEG-1 and MPEG-2 (ISO/IEC 13818-2, 6.2.2.1): 12 bits each, after the start code 0x000001B3.
-  static func mpeg2(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
+  /// MPEG-1 (ISO/IEC 11172-2, 2.4.2.3): 12 bits each, after the start code 0x000001B3. The aspect is not read.
+  static func mpeg1(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
     let head = Array(bytes.prefix(3))
     guard head.count == 3 else { return nil }
     return size(Int(head[0]) << 4 | Int(head[1] >> 4), Int(head[1] & 15) << 8 | Int(head[2]))
+  }
+
+  /// MPEG-2 (ISO/IEC 13818-2, 6.2.2.1): the same size, and then the aspect of the display in four bits (6.3.3).
+  static func mpeg2(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
+    guard let stored = mpeg1(bytes), let byte = bytes.dropFirst(3).first else { return mpeg1(bytes) }
+    let display: (Int, Int)? = [2: (4, 3), 3: (16, 9), 4: (221, 100)][byte >> 4]
+    guard let display else { return stored }
+    return stretched(stored, by: (stored.height * display.0, stored.width * display.1))
+  }
+
+  /// The aspects of pixels in H.264 (ITU-T H.264, table E-1), from aspect_ratio_idc 1.
+  private static let aspects = [
+    (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
+    (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
+  ]
+
+  /// The size in square pixels. The height stays. An aspect that no camera has is damage and is ignored.
+  private static func stretched(_ size: (width: Int, height: Int), by pixel: (Int, Int)) -> (width: Int, height: Int) {
+    guard pixel.0 > 0, pixel.1 > 0, pixel.0 <= 8 * pixel.1, pixel.1 <= 8 * pixel.0 else { return size }
+    return (max(1, (size.width * pixel.0 + pixel.1 / 2) / pixel.1), size.height)
   }
 
   /// An H.264 sequence parameter set (ITU-T H.264, 7.3.2.1.1), after the NAL unit's header of one byte.
@@ -50,7 +73,15 @@ enum SequenceHeader {
       width -= unitX * (crop[0] + crop[1])
       height -= unitY * (crop[2] + crop[3])
     }
-    return bits.isExhausted ? nil : size(width, height)
+    guard !bits.isExhausted, let stored = size(width, height) else { return nil }
+    // The usability information (E.1.1): whether there is any, whether it has an aspect, and the aspect.
+    guard bits.bit() == 1, bits.bit() == 1 else { return stored }
+    let code = bits.bits(8)
+    if code == 255 {
+      let pixel = (bits.bits(16), bits.bits(16))
+      return bits.isExhausted ? stored : stretched(stored, by: pixel)
+    }
+    return aspects.indices.contains(code - 1) ? stretched(stored, by: aspects[code - 1]) : stored
   }
 
   private static func skipScalingLists(_ bits: inout BitReader, count: Int) {

@@ -14,7 +14,7 @@ struct TransportStream {
   private static let unitLimit = 65_536
 
   private enum Codec {
-    case mpeg2, h264, h265
+    case mpeg1, mpeg2, h264, h265
   }
 
   private let window: FileWindow
@@ -149,7 +149,8 @@ struct TransportStream {
       let id = Int(entries[at + 1] & 0x1F) << 8 | Int(entries[at + 2])
       let codec: Codec? =
         switch entries[at] {
-        case 0x01, 0x02: .mpeg2
+        case 0x01: .mpeg1
+        case 0x02: .mpeg2
         case 0x1B: .h264
         case 0x24: .h265
         default: nil
@@ -195,6 +196,8 @@ struct TransportStream {
   private mutating func read(_ unit: ArraySlice<UInt8>, _ codec: Codec) {
     guard let type = unit.first else { return }
     switch codec {
+    case .mpeg1:
+      if header.width == nil, type == 0xB3 { setSize(SequenceHeader.mpeg1(unit.dropFirst())) }
     case .mpeg2:
       if header.width == nil, type == 0xB3 { setSize(SequenceHeader.mpeg2(unit.dropFirst())) }
     case .h264:

@@ -124,8 +124,47 @@ private typealias Made = FormatSamples
     #expect(facts.durationSeconds == 10 && facts.pixelWidth == 1920 && facts.failure == nil)
   }
 
+  /// The parameters of H.264 with 1440×1080 pixels of an AVCHD camera.
+  @Test(
+    arguments: [
+      ("0", 1440), ("1 0", 1440), ("1 1 00000001", 1440), ("1 1 00001110", 1920),
+      ("1 1 11111111 0000000000000100 0000000000000011", 1920), ("1 1 00000011", 1309), ("1 1 00000000", 1440),
+      ("1 1 00010001", 1440), ("1 1 11111111 0000000000000000 0000000000000011", 1440),
+      ("1 1 11111111 1111111111111111 0000000000000001", 1440), ("1 1 11111111 00", 1440),
+    ])
+  func pixelsOfH264AreStretchedToSquares(usability: String, width: Int) throws {
+    let unit: [UInt8] =
+      [0, 0, 0, 1, 0x67]
+      + Made.bits(
+        "01100100 00000000 00101000 1 010 1 1 0 0 1 1 00100 1 0 0000001011010 0000001000100 1 1 1 1 1 1 00101 "
+          + usability)
+    let facts = try facts(of: Made.transportStream(unit: unit, padding: 4), name: "a.mts")
+    #expect(facts.pixelWidth == width && facts.pixelHeight == 1080)
+  }
+
+  @Test(
+    arguments: [
+      (720, 576, 1, 720), (720, 576, 2, 768), (720, 576, 3, 1024), (1440, 1080, 3, 1920), (1920, 1080, 3, 1920),
+      (720, 480, 2, 640), (720, 480, 4, 1061), (720, 480, 15, 720), (720, 480, 0, 720),
+    ])
+  func picturesOfMPEG2AreStretchedToTheDisplay(_ stored: Int, _ height: Int, aspect: Int, width: Int) throws {
+    let size = [stored >> 4, (stored & 15) << 4 | height >> 8, height & 255, aspect << 4 | 3].map { UInt8($0) }
+    let sequence = [0, 0, 1, 0xB3] + size + [0x10, 0x20, 0x30, 0x12]
+    for matrix in [[], [UInt8](repeating: 16, count: 64)] {
+      let unit = sequence + matrix + [0, 0, 1, 0xB5]
+      let stream = try facts(of: Made.transportStream(unit: unit, type: 2), name: "a.m2t")
+      #expect(stream.pixelWidth == width && stream.pixelHeight == height)
+      let pack: [UInt8] = [0, 0, 1, 0xBA] + [UInt8](repeating: 0x21, count: 20)
+      #expect(try facts(of: pack + unit, name: "a.mpg").pixelWidth == width)
+      // MPEG-1 has a picture there, or a group of pictures, and these four bits have another meaning.
+      let older = sequence + matrix + [0, 0, 1, 0xB8]
+      #expect(try facts(of: Made.transportStream(unit: older, type: 1), name: "a.m2t").pixelWidth == stored)
+      #expect(try facts(of: pack + older, name: "a.mpg").pixelWidth == stored)
+    }
+  }
+
   @Test func theSizeIsReadFromMPEG2AndH265() throws {
-    let mpeg2: [UInt8] = [0, 0, 1, 0xB3, 0x2D, 0x02, 0x40, 0x33, 0, 0, 1, 0xB5]
+    let mpeg2: [UInt8] = [0, 0, 1, 0xB3, 0x2D, 0x02, 0x40, 0x13, 0, 0, 1, 0xB5]
     let facts = try facts(of: Made.transportStream(unit: mpeg2, type: 2), name: "a.m2t")
     #expect(facts.pixelWidth == 720 && facts.pixelHeight == 576)
     let profile = String(repeating: "0", count: 24) + String(repeating: "10000000", count: 9)
