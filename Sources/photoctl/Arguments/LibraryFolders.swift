@@ -22,6 +22,15 @@ struct LibraryFolders: Sendable {
   /// The path by which photod knows the file, in the form of the contract.
   func text(_ argument: String) -> String { FilePath.text(resolved(AbsolutePath.bytes(argument))) }
 
+  /// In the name of an album, the path of a folder follows it.
+  static let albumPrefix = "folder:"
+
+  /// The name of an album. In `folder:PATH`, the path becomes the one by which photod knows the folder.
+  func album(_ name: String) -> String {
+    guard name.hasPrefix(Self.albumPrefix), name.count > Self.albumPrefix.count else { return name }
+    return Self.albumPrefix + text(String(name.dropFirst(Self.albumPrefix.count)))
+  }
+
   /// - Parameter path: absolute, without `.` and `..`.
   func resolved(_ path: [UInt8]) -> [UInt8] {
     var place = path

@@ -398,6 +398,8 @@ import Varlink
       for options in [["--album", "folder:\(link)/sub"], ["--under", link], ["--under", link + "/sub"]] {
         #expect(try await photoctl(fixture, ["query", "--count"] + options).text == "1\n", "\(options)")
       }
+      let album = try await photoctl(fixture, ["albums", "show", "folder:\(link)/sub", "--format", "paths"])
+      #expect(album.text == fixture.path("sub/a.jpg") + "\n", "\(album)")
       // A link below the root is not followed.
       try #require(symlink(fixture.path("sub"), fixture.path("inner")) == 0)
       let inner = try await photoctl(fixture, ["why", link + "/inner/a.jpg"])

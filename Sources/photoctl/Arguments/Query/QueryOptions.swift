@@ -196,7 +196,7 @@ struct FilterOptions: ParsableArguments {
   /// - Throws: ``Failure`` for `--under` with a folder in which the library can't have photos, or that exists neither on
   ///   disk nor in the library.
   func inFolders(of library: PhotoLibrary, mayAppear: Bool = false) async throws -> FilterOptions {
-    guard under != nil || album?.hasPrefix(Self.folderPrefix) == true else { return self }
+    guard under != nil || album?.hasPrefix(LibraryFolders.albumPrefix) == true else { return self }
     let folders = try await library.folders()
     var options = self
     if let under {
@@ -217,9 +217,7 @@ struct FilterOptions: ParsableArguments {
       }
       options.under = FilePath.text(folder)
     }
-    if let album, album.hasPrefix(Self.folderPrefix), album.count > Self.folderPrefix.count {
-      options.album = Self.folderPrefix + folders.text(String(album.dropFirst(Self.folderPrefix.count)))
-    }
+    options.album = album.map(folders.album)
     return options
   }
 
@@ -230,12 +228,11 @@ struct FilterOptions: ParsableArguments {
       predicate: try combinedPredicate(), text: searchText, includeHidden: hidden ? true : nil)
   }
 
-  private static let folderPrefix = "folder:"
-
   /// `folder:photos` means the folder `photos` in the current directory.
   private static func absoluteFolder(_ album: String) -> String {
-    guard album.hasPrefix(folderPrefix), album.count > folderPrefix.count else { return album }
-    return folderPrefix + AbsolutePath.text(String(album.dropFirst(folderPrefix.count)))
+    let prefix = LibraryFolders.albumPrefix
+    guard album.hasPrefix(prefix), album.count > prefix.count else { return album }
+    return prefix + AbsolutePath.text(String(album.dropFirst(prefix.count)))
   }
 
   /// Runs `body`. An error in the predicate is shown with a mark at its position.

@@ -31,8 +31,8 @@ struct AlbumsShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
-    let name =
-      album.text.hasPrefix("folder:") ? "folder:" + AbsolutePath.text(String(album.text.dropFirst(7))) : album.text
+    let isFolder = album.text.hasPrefix(LibraryFolders.albumPrefix)
+    let name = isFolder ? try await library.folders().album(album.text) : album.text
     var renderer = ListRenderer<Asset>(
       format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
     let assets = QueriedAssets(library: library, options: FetchOptions(collection: name))
