@@ -223,16 +223,25 @@ struct WatchText {
 /// Formats observations of a list for a person. It keeps the list's ids, in order to name removed assets.
 struct ObservationText {
   private var replica = FetchResultReplica()
-  /// With `since` there is no list yet, and differences are shown without it.
+  /// With a token alone there is no list yet, and differences are shown without it.
   private var hasList = false
   /// Whether the album of the list no longer exists.
   private var isOfDeletedAlbum = false
   private var seen = SeenPaths()
   private let style: Style
 
-  init(style: Style = .plain) { self.style = style }
+  /// - Parameters:
+  ///   - token: the token from which to continue.
+  ///   - ids: the list at `token`, if it is known.
+  init(style: Style = .plain, since token: String? = nil, ids: [AssetID]? = nil) {
+    self.style = style
+    if let token, let ids { (replica, hasList) = (FetchResultReplica(ids: ids, token: token), true) }
+  }
 
-  /// The assets of a complete list whose paths should be fetched.
+  /// Remembers the paths of assets, for the time when they move or are removed.
+  mutating func remember(_ paths: SeenPaths) { seen = paths }
+
+  /// The first assets of a complete list, if their paths should be fetched.
   var unseen: [AssetID] { replica.ids.prefix(HistoryText.maximumRemembered).filter { seen[$0] == nil } }
 
   /// Remembers the paths of assets, for the time when they move or are removed.
@@ -296,7 +305,13 @@ struct ObservationText {
     for asset in inserted + changed { assets[asset.id] = asset }
     let text = WatchText(style: style, assets: assets, seen: seen)
     var lines = text.inserted(details.insertedIDs) + text.changed(changed.map(\.id))
-    if hasList { lines += text.removed(details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] }) }
+    if hasList {
+      lines += text.removed(details.removedBefore.flatMap { before[$0.start..<$0.start + $0.count] })
+    } else if !details.removedBefore.isEmpty {
+      // The difference has the places of removed assets, and only a list has the ids.
+      let count = Text.count(details.removedBefore.reduce(0) { $0 + $1.count }, "asset", "assets")
+      lines.append(style.bad("- \(count). To see which, also give the ids of the list (--since-ids)."))
+    }
     for asset in inserted + changed { seen.note(asset) }
     return lines
   }

@@ -675,6 +675,34 @@ import Varlink
     }
   }
 
+  @Test func watchOfAQueryPrintsThePathsOfPhotosThatLeaveTheList() async throws {
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let id = try #require(try await fixture.ids().ids.first)
+      try await fixture.setFavorite([id], true)
+      let token = try await fixture.status().token
+      let (ids, file) = (fixture.directory + "/ids", fixture.directory + "/watch")
+      try Data("\(id)\n".utf8).write(to: URL(fileURLWithPath: ids))
+      try Data().write(to: URL(fileURLWithPath: file))
+      let watch = TestProcess()
+      watch.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+      watch.arguments = [
+        "--socket", fixture.socket, "watch", "--favorite", "--format", "text", "--since", token, "--since-ids", ids,
+      ]
+      watch.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+      try watch.run()
+      defer { watch.terminate() }
+      try await fixture.setFavorite([id], false)
+      var text = ""
+      try await eventually("the removal in \(text)") {
+        text = try String(contentsOfFile: file, encoding: .utf8)
+        return text.contains("          - \(fixture.path("a.jpg"))\n")
+      }
+    }
+  }
+
   // MARK: Completions in real shells
 
   private static func isInstalled(_ program: String) -> Bool {

@@ -304,7 +304,7 @@ struct WatchTextTests {
     gone.details = details
     #expect(
       try lines.text(gone, at: time)
-        == "10:15:02  several   +0 ~0 -1  0 assets\n10:15:02  the album of the list was deleted\n")
+        == "10:15:02  several   +0 ~0 -1  0 assets\n\(Self.nameless)10:15:02  the album of the list was deleted\n")
     let back = try lines.text(same(2, isDeleted: false), at: time)
     #expect(back == "10:15:02  the album of the list is back: 0 assets\n")
     #expect(try lines.text(same(3, isDeleted: true), at: time) == "10:15:02  the album of the list was deleted\n")
@@ -317,7 +317,28 @@ struct WatchTextTests {
     let details = FetchResultChangeDetails(
       countBefore: 2, countAfter: 1, removedBefore: [IndexRange(start: 0, count: 1)])
     let gone = Observation(token: "l.1.2", previousToken: "l.1.1", count: 1, digest: "0", details: details)
-    #expect(try lines.text(gone, at: time) == "10:15:02  several   +0 ~0 -1  1 asset\n")
+    #expect(try lines.text(gone, at: time) == "10:15:02  several   +0 ~0 -1  1 asset\n" + Self.nameless)
+  }
+
+  private static let nameless =
+    "          - 1 asset. To see which, also give the ids of the list (--since-ids).\n"
+
+  @Test func differencesSinceATokenNameRemovedAssetsIfTheIDsAreKnown() throws {
+    var lines = ObservationText(since: "l.1.0", ids: [4, 7, 9])
+    var paths = SeenPaths()
+    paths.note(7, "/p/a.jpg")
+    lines.remember(paths)
+    let details = FetchResultChangeDetails(
+      countBefore: 3, countAfter: 1, removedBefore: [IndexRange(start: 1, count: 2)])
+    let gone = Observation(
+      token: "l.1.1", previousToken: "l.1.0", count: 1, digest: ListDigest(of: [4]).description, details: details)
+    #expect(
+      try lines.text(gone, at: time) == """
+        10:15:02  several   +0 ~0 -2  1 asset
+                  - /p/a.jpg
+                  - asset 9
+
+        """)
   }
 
   /// As after a restart of photod: later differences continue from its token.

@@ -159,7 +159,8 @@ struct WatchCommand: AsyncParsableCommand {
         history.token
       }
     } else {
-      var text = ObservationText(style: connection.style)
+      var text = ObservationText(style: connection.style, since: since, ids: ids)
+      var knowsPaths = false
       var list = WatchedList(since: since, digest: sinceDigest, ids: ids)
       try await query.explaining(in: "watch", library) {
         try await untilItEnds {
@@ -169,6 +170,12 @@ struct WatchCommand: AsyncParsableCommand {
             switch format {
             case .jsonl: try Output.put(try JSONText.line(printed) + [UInt8(ascii: "\n")])
             case .text:
+              // The paths must be those at this observation or after it, so that no later change is missed.
+              if !knowsPaths {
+                text.remember(try await SeenPaths(readingFrom: library))
+                await library.disconnect()
+                knowsPaths = true
+              }
               try Output.put(text.text(printed))
               if printed.complete == true {
                 text.remember(try await library.assets(text.unseen))
