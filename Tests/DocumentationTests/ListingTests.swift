@@ -50,7 +50,9 @@ struct ListingTests {
     #expect(Set(sections["Unit", default: [:]].keys) == ["Wants", "After"])
     #expect(Set(sections["Service", default: [:]].keys) == ["ExecStart", "Restart", "RestartSec"])
     #expect(sections["Install"] == ["WantedBy": "default.target"])
-    #expect(sections["Service"]?["ExecStart"]?.hasPrefix("/") == true)
+    // The package is installed only for the Python into which the article installs it.
+    #expect(article.contains("\n$ ~/photod-python/bin/pip install Sources/python\n"))
+    #expect(sections["Service"]?["ExecStart"]?.hasPrefix("%h/photod-python/bin/python ") == true)
     #expect(["always", "on-failure"].contains(sections["Service"]?["Restart"]))
     for key in ["Wants", "After"] {
       let socket = try #require(sections["Unit"]?[key])
