@@ -58,30 +58,54 @@ import Testing
     #expect(try run(folder, ["\(scripts)/stop"], environment).output == "No photod of this clone is running.\n")
   }
 
+  private static let fedora =
+    "dnf install libexif-devel expat-devel zlib-devel inotify-tools-devel sqlite-devel pkgconf-pkg-config python3 "
+    + "libheif-devel libjxl-devel lcms2-devel LibRaw-devel vips-devel ffmpeg-free-devel libjpeg-turbo-devel\n"
+  private static let arch =
+    "pacman -S --needed libexif expat zlib inotify-tools sqlite pkgconf python libheif libjxl lcms2 libraw libvips "
+    + "ffmpeg libjpeg-turbo\n"
+  private static let missing =
+    "Packages are missing, and this script installs them only on Debian and Ubuntu. As root, run\n"
+
   @Test(arguments: [
-    (
-      "dnf",
-      [
-        "  dnf install libexif-devel expat-devel zlib-devel inotify-tools-devel sqlite-devel pkgconf-pkg-config python3"
-      ]
-    ),
-    ("pacman", ["  pacman -S --needed libexif expat zlib inotify-tools sqlite pkgconf python"]),
-    ("zypper", ["  Fedora: dnf install libexif-devel ", "  Arch:   pacman -S --needed libexif "]),
+    ("dnf", "  \(fedora)"), ("pacman", "  \(arch)"),
+    ("zypper", "  Fedora: \(fedora)  Arch:   \(arch)or install the same packages of your distribution,\n"),
   ])
-  func packagesAreNamedForOtherDistributions(_ manager: String, _ lines: [String]) throws {
-    let folder = try TemporaryFolder("deps")
-    for name in ["swift", manager] {
-      let file = "\(folder.path)/\(name)"
-      try "#!/bin/sh\nexit 1\n".write(toFile: file, atomically: true, encoding: .utf8)
-      try #require(chmod(file, 0o700) == 0)
-    }
+  func packagesAreNamedForOtherDistributions(_ manager: String, _ lines: String) throws {
     // The system has only these two programs.
+    let folder = try programs(["swift": 1, manager: 1])
     let deps = try run(folder, ["/bin/sh", "\(Project.directory)/Scripts/deps"], ["PATH": folder.path])
-    #expect(deps.status == 1, "\(deps.output)")
-    for line in lines { #expect(deps.output.contains("\n\(line)"), "\(deps.output)") }
-    #expect(deps.output.hasSuffix("then run make again.\n"), "\(deps.output)")
+    #expect(deps.status == 1 && deps.output == "\(Self.missing)\(lines)then run make again.\n", "\(deps.output)")
     // Tests whose programs are missing are skipped.
     let tests = try run(folder, ["/bin/sh", "\(Project.directory)/Scripts/deps", "--tests"], ["PATH": folder.path])
     #expect(tests.status == 0, "\(tests.output)")
+  }
+
+  /// inotify-tools and Python have no .pc files, so pkg-config alone can't tell that they are missing.
+  @Test(
+    arguments: [
+      (["pkg-config": 0, "cc": 0, "python3": 0], true), (["pkg-config": 1, "cc": 0, "python3": 0], false),
+      (["pkg-config": 0, "cc": 1, "python3": 0], false), (["pkg-config": 0, "python3": 0], false),
+      (["pkg-config": 0, "cc": 0], false), (["pkg-config": 0, "clang": 0, "cc": 1, "python3": 0], true),
+    ] as [([String: Int], Bool)])
+  func packagesAreFoundOnOtherDistributions(_ installed: [String: Int], _ areComplete: Bool) throws {
+    let folder = try programs(installed.merging(["swift": 1, "dnf": 1]) { $1 })
+    let deps = try run(folder, ["/bin/sh", "\(Project.directory)/Scripts/deps"], ["PATH": folder.path])
+    if areComplete {
+      #expect(deps.status == 0 && deps.output.isEmpty, "\(deps.output)")
+    } else {
+      #expect(deps.status == 1 && deps.output.hasPrefix(Self.missing), "\(deps.output)")
+    }
+  }
+
+  /// A folder of programs that end with these codes.
+  private func programs(_ codes: [String: Int]) throws -> TemporaryFolder {
+    let folder = try TemporaryFolder("deps")
+    for (name, code) in codes {
+      let file = "\(folder.path)/\(name)"
+      try "#!/bin/sh\nexit \(code)\n".write(toFile: file, atomically: true, encoding: .utf8)
+      try #require(chmod(file, 0o700) == 0)
+    }
+    return folder
   }
 }
