@@ -13,9 +13,16 @@ package func byteText(_ count: Int64) -> String {
   return "\(roundedText(value)) TB"
 }
 
-/// Formats a number with one decimal, unless that is 0.
-package func roundedText(_ value: Double) -> String {
-  guard value.magnitude < 1e15 else { return "\(value)" }
-  let tenths = Int64((value * 10).rounded())
-  return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+/// Formats a number with at most this many decimals, without zeros at the end.
+package func roundedText(_ value: Double, decimals: Int = 1) -> String {
+  let scale = (0..<decimals).reduce(1 as UInt64) { scale, _ in scale * 10 }
+  let scaled = (value * Double(scale)).rounded()
+  guard scaled.magnitude < 1e16 else { return "\(value)" }
+  let (whole, rest) = Int64(scaled).magnitude.quotientAndRemainder(dividingBy: scale)
+  var text = "\(scaled < 0 ? "-" : "")\(whole)"
+  guard rest > 0 else { return text }
+  let digits = String(rest)
+  text += "." + String(repeating: "0", count: decimals - digits.count) + digits
+  while text.hasSuffix("0") { text.removeLast() }
+  return text
 }

@@ -110,6 +110,24 @@ struct RenderingTests {
     #expect(try rendered([[one], [asset(8)]], .json, fields: "id") == "[\n{\"id\":7},\n{\"id\":8}\n]\n")
   }
 
+  /// Programs get the exact values, and people get them as in the other tables.
+  @Test func datesAndRealNumbersOfATableAreRounded() throws {
+    let one = asset(7) {
+      $0.location = Location(latitude: -100.0 / 3, longitude: 18.25)
+      $0.camera = Camera(exposureSeconds: 1 / 8000, fNumber: 2.8)
+    }
+    let names = "creationDate,addedDate,location.latitude,location.longitude,camera.exposureSeconds,camera.fNumber"
+    let rows = try rendered([[one]], .table, fields: names).split(separator: "\n")
+    let cells = try #require(rows.last).components(separatedBy: "  ").filter { !$0.isEmpty }.map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    #expect(
+      cells == ["2024-07-21 10:00", WatchText.minute(0), "-33.333333", "18.25", "0.000125", "2.8"], "\(rows)")
+    #expect(
+      try rendered([[one]], .csv, fields: names).hasSuffix(
+        "2024-07-21T10:00:05+02:00,1970-01-01T00:00:00Z,\(-100.0 / 3),18.25,0.000125,2.8\r\n"))
+  }
+
   @Test func valuesWithSeparatorsInThemAreQuoted() throws {
     let one = asset(1) {
       $0.title = "a, \"b\"\r\nc"
@@ -204,7 +222,7 @@ struct RenderingTests {
         $0.keywords = ["sea", "sun"]
         $0.camera = Camera(
           make: "FUJIFILM", model: "X-T4", exposureSeconds: 0.004, fNumber: 2.8, iso: 400, focalLengthMillimeters: 35)
-        $0.location = Location(latitude: 54.5, longitude: 18.25, altitude: 3)
+        $0.location = Location(latitude: 54.5 + 1 / 3, longitude: -0.25, altitude: -0.4)
       })
     #expect(
       shown == """
@@ -216,7 +234,7 @@ struct RenderingTests {
           pixels  4000×3000
           camera  FUJIFILM, X-T4
         exposure  1/250 s, f/2.8, ISO 400, 35 mm
-           place  54.5, 18.25, 3 m
+           place  54.833333, -0.25, -0.4 m
         modified  \(WatchText.moment(0))
            added  \(WatchText.moment(0))
            photo  /p/a.jpg  (image/jpeg, 3.4 MB)
@@ -318,6 +336,8 @@ struct RenderingTests {
     #expect(Text.grouped(1_234_567) == "1,234,567")
     #expect(Text.grouped(999) == "999")
     #expect(byteText(999) == "999 bytes")
+    #expect([0.04, -0.04, 2.96, -0.5, -1.25].map { roundedText($0) } == ["0", "0", "3", "-0.5", "-1.3"])
+    #expect([0.0000004, 0.05, 100].map(Text.real) == ["0", "0.05", "100"])
     #expect(byteText(3_949) == "3.9 kB")
     #expect(byteText(2_000_000_000_000) == "2 TB")
     #expect(Text.count(1, "asset", "assets") == "1 asset")

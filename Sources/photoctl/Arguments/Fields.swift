@@ -19,7 +19,11 @@ struct Field<Element>: Sendable {
   }
 
   init(_ name: String, date: @escaping @Sendable (Element) -> PhotoDate?) {
-    self.init(name) { date($0).map { .text($0.description) } ?? .absent }
+    self.init(name) { date($0).map(FieldValue.date) ?? .absent }
+  }
+
+  init(_ name: String, instant: @escaping @Sendable (Element) -> PhotoDate?) {
+    self.init(name) { instant($0).map(FieldValue.instant) ?? .absent }
   }
 
   init<I: BinaryInteger & SendableMetatype>(_ name: String, integer: @escaping @Sendable (Element) -> I?) {
@@ -41,7 +45,21 @@ enum FieldValue: Hashable, Sendable {
   case integer(Int64)
   case real(Double)
   case boolean(Bool)
+  /// A date of a photo, which a table shows as the clock at its place did.
+  case date(PhotoDate)
+  /// A date of photod or of the file system, which a table shows in local time.
+  case instant(PhotoDate)
   case list([String])
+
+  /// The value as a cell of a table; `nil` if it is absent.
+  var cell: String? {
+    switch self {
+    case .real(let number): Text.real(number)
+    case .date(let date): Text.minute(date)
+    case .instant(let date): WatchText.minute(date.microseconds)
+    case .absent, .text, .integer, .boolean, .list: text
+    }
+  }
 
   /// The value as a cell of CSV or TSV, before quoting; `nil` if it is absent.
   var text: String? {
@@ -51,6 +69,7 @@ enum FieldValue: Hashable, Sendable {
     case .integer(let number): String(number)
     case .real(let number): "\(number)"
     case .boolean(let value): value ? "true" : "false"
+    case .date(let date), .instant(let date): date.description
     case .list(let texts): texts.joined(separator: ";")
     }
   }
@@ -60,6 +79,7 @@ enum FieldValue: Hashable, Sendable {
     switch self {
     case .absent: "null"
     case .text(let text): Self.quoted(text)
+    case .date(let date), .instant(let date): Self.quoted(date.description)
     case .real(let number) where !number.isFinite: "null"
     case .integer, .real, .boolean: text ?? "null"
     case .list(let texts): "[\(texts.map(Self.quoted).joined(separator: ","))]"

@@ -12,7 +12,7 @@ extension Asset: Listed {
     Field("mediaSubtypes") { .list($0.mediaSubtypes) },
     Field("creationDate", date: { $0.creationDate }),
     Field("creationDateSource", text: { $0.creationDateSource.rawValue }),
-    Field("modificationDate", date: { $0.modificationDate }), Field("addedDate", date: { $0.addedDate }),
+    Field("modificationDate", instant: { $0.modificationDate }), Field("addedDate", instant: { $0.addedDate }),
     Field("pixelWidth", integer: { $0.pixelWidth }), Field("pixelHeight", integer: { $0.pixelHeight }),
     Field("orientation", integer: { $0.orientation }), Field("durationSeconds", real: { $0.durationSeconds }),
     Field("title", text: { $0.title }), Field("caption", text: { $0.caption }),
@@ -133,6 +133,9 @@ enum Text {
   static func minute(_ date: PhotoDate) -> String { String(date.description.prefix(16)).replacing("T", with: " ") }
 
   static func day(_ date: PhotoDate) -> String { String(date.description.prefix(10)) }
+
+  /// The number with at most six decimals. In degrees, the sixth is 11 cm.
+  static func real(_ number: Double) -> String { roundedText(number, decimals: 6) }
 
   static func pixels(_ asset: Asset) -> String? {
     guard let width = asset.pixelWidth, let height = asset.pixelHeight else { return nil }

@@ -109,7 +109,7 @@ struct ListRenderer<Element: Listed> {
   private var header: [String] { (fields ?? Element.fields).map(\.name) }
 
   private func cells(_ element: Element) -> [String] {
-    let cells = fields?.map { $0.value(element).text.flatMap { $0.isEmpty ? nil : $0 } ?? "-" } ?? element.cells
+    let cells = fields?.map { $0.value(element).cell.flatMap { $0.isEmpty ? nil : $0 } ?? "-" } ?? element.cells
     return cells.map(Printable.text)
   }
 

@@ -22,7 +22,8 @@ enum AssetText {
     if let location = asset.location {
       line(
         "place",
-        "\(location.latitude), \(location.longitude)" + (location.altitude.map { ", \(roundedText($0)) m" } ?? ""))
+        "\(Text.real(location.latitude)), \(Text.real(location.longitude))"
+          + (location.altitude.map { ", \(roundedText($0)) m" } ?? ""))
     }
     line("burst", asset.burstIdentifier)
     line("modified", WatchText.moment(asset.modificationDate.microseconds))

@@ -8,7 +8,8 @@ extension BackupFile: Listed {
   ]
 
   static let fields: [Field<BackupFile>] = [
-    Field("path", text: { $0.path }), Field("date", date: { $0.date }), Field("byteCount", integer: { $0.byteCount }),
+    Field("path", text: { $0.path }), Field("date", instant: { $0.date }),
+    Field("byteCount", integer: { $0.byteCount }),
     Field("assetCount", integer: { $0.assetCount }), Field("isKept", boolean: { $0.isKept }),
   ]
 

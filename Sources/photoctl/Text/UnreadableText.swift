@@ -8,7 +8,7 @@ extension UnreadableFile: Listed {
 
   static let fields: [Field<UnreadableFile>] = [
     Field("path", text: { $0.path }), Field("kind", text: { $0.kind }), Field("reason", text: { $0.reason }),
-    Field("since", date: { $0.since }), Field("remedy", text: { $0.remedy }),
+    Field("since", instant: { $0.since }), Field("remedy", text: { $0.remedy }),
     Field("assetID", integer: { $0.assetID?.rawValue }),
   ]
 
