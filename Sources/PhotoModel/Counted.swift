@@ -1,6 +1,17 @@
-/// Formats a number with a noun in the singular or plural: `1 file`, `2 files`.
+/// Formats a number with a noun in the singular or plural: `1 file`, `1,234 files`.
 package func counted<Number: BinaryInteger>(_ number: Number, _ one: String, _ many: String) -> String {
-  "\(number) \(number == 1 ? one : many)"
+  "\(grouped(number)) \(number == 1 ? one : many)"
+}
+
+/// Formats a number with a comma for every thousand.
+package func grouped<Number: BinaryInteger>(_ number: Number) -> String {
+  let digits = String(number.magnitude)
+  var text = number < 0 ? "-" : ""
+  for (index, digit) in digits.enumerated() {
+    if index > 0 && (digits.count - index) % 3 == 0 { text += "," }
+    text.append(digit)
+  }
+  return text
 }
 
 /// Formats a size in the unit in which it has at most three digits: `3.4 MB`.

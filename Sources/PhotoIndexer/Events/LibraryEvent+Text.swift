@@ -99,7 +99,7 @@ extension LibraryEvent {
     case .rootOffline(_, let code): "can't be opened: \(errorText(code))"
     case .overflow: "the kernel's queue overflowed and events were lost; all folders are scanned"
     case .polling(_, let reason, let polled, let directories):
-      "\(polled) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
+      "\(grouped(polled)) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
     case .inserted: "new"
     case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
     case .renamed: "the same photo in another place"
@@ -109,10 +109,10 @@ extension LibraryEvent {
     case .ignored(_, _, let reason): "nothing to do: \(Self.text(reason))"
     case .deferred(_, _, let reason): "examined again soon: \(Self.text(reason))"
     case .damaged(_, _, let failure): "its content can't be read: \(failure)"
-    case .scanDecided(_, let removed, true): "the scan is complete; \(removed) removed"
+    case .scanDecided(_, let removed, true): "the scan is complete; \(grouped(removed)) removed"
     case .scanDecided(_, _, false): "the scan is incomplete; nothing is removed"
     case .braked(_, let missing):
-      "\(missing) missing at once; nothing is removed until a later scan or a person confirms it"
+      "\(grouped(missing)) missing at once; nothing is removed until a later scan or a person confirms it"
     case .committed(let sequence, let origin, let counts): "\(sequence) by \(origin): \(Self.text(counts))"
     case .startedOver(let error): "the catalog can't be written; all folders will be scanned again: \(error)"
     }
@@ -163,8 +163,9 @@ extension LibraryEvent {
       (counts.inserted, "new"), (counts.updated, "changed"), (counts.renamed, "moved here"),
       (counts.deferred, "deferred"), (counts.damaged, "damaged"), (counts.missing, "missing"),
     ]
-    return ([counted(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }).joined(
-      separator: ", ")
+    return ([counted(counts.found, "file", "files")] + parts.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" })
+      .joined(
+        separator: ", ")
   }
 
   private static func text(_ counts: CommitCounts) -> String {
@@ -173,6 +174,6 @@ extension LibraryEvent {
       (counts.folders, counts.folders == 1 ? "folder renamed" : "folders renamed"),
       (counts.roots, counts.roots == 1 ? "root online or offline" : "roots online or offline"),
     ].filter { $0.0 > 0 }
-    return parts.isEmpty ? "albums only" : parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return parts.isEmpty ? "albums only" : parts.map { "\(grouped($0.0)) \($0.1)" }.joined(separator: ", ")
   }
 }

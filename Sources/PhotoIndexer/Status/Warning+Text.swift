@@ -48,15 +48,15 @@ extension Warning {
     case .sharesLeftOut(let first, count: 1):
       "\(FilePath.text(first)) is a share that is mounted below a folder of the library. It is left out, because a share that does not answer would delay that folder. Photos of it that are in the library stay there, but are not available. To index it, add it to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
     case .sharesLeftOut(let first, let count):
-      "\(count) shares that are mounted below folders of the library are left out, the first is \(FilePath.text(first)). A share that does not answer would delay its folder. Photos of them that are in the library stay there, but are not available. To index them, add them to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
+      "\(grouped(count)) shares that are mounted below folders of the library are left out, the first is \(FilePath.text(first)). A share that does not answer would delay its folder. Photos of them that are in the library stay there, but are not available. To index them, add them to `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP)."
     case .unreadable(let first, let errorNumber, count: 1):
       "1 folder or file can't be read: \(FilePath.text(first)) (\(errorText(errorNumber))). Its data in the library is kept. \(Self.remedy(ofUnreadable: errorNumber))"
     case .unreadable(let first, let errorNumber, let count):
-      "\(count) folders or files can't be read, the first is \(FilePath.text(first)) (\(errorText(errorNumber))). Their data in the library is kept. \(Self.remedy(ofUnreadable: errorNumber))"
+      "\(grouped(count)) folders or files can't be read, the first is \(FilePath.text(first)) (\(errorText(errorNumber))). Their data in the library is kept. \(Self.remedy(ofUnreadable: errorNumber))"
     case .failingFiles(let first, let reason, count: 1):
       "1 file can't be read: \(FilePath.text(first)): \(reason). \(Self.retry)"
     case .failingFiles(let first, let reason, let count):
-      "\(count) files can't be read, the first is \(FilePath.text(first)): \(reason). \(Self.retry)"
+      "\(grouped(count)) files can't be read, the first is \(FilePath.text(first)): \(reason). \(Self.retry)"
     }
   }
 }
@@ -131,8 +131,8 @@ extension Warning {
     let name = budget.isNamespaceLimit ? "user.max_inotify_watches" : "fs.inotify.max_user_watches"
     let cause =
       budget.isRefused
-      ? "photod has \(watched) inotify watches, and other programs of this user have the rest of the \(limit)."
-      : "photod has \(watched) inotify watches, its share of the \(limit) that this user may have."
+      ? "photod has \(grouped(watched)) inotify watches, and other programs of this user have the rest of the \(grouped(limit))."
+      : "photod has \(grouped(watched)) inotify watches, its share of the \(grouped(limit)) that this user may have."
     return "\(cause) \(raising("\(name)=\(wanted)"))"
   }
 }

@@ -144,17 +144,9 @@ enum Text {
 
   /// `1 photo`, `1,234 photos`.
   static func count(_ number: Int, _ one: String, _ many: String) -> String {
-    "\(grouped(number)) \(number == 1 ? one : many)"
+    counted(number, one, many)
   }
 
   /// The number with a comma for every thousand.
-  static func grouped(_ number: Int) -> String {
-    let digits = String(number.magnitude)
-    var text = number < 0 ? "-" : ""
-    for (index, digit) in digits.enumerated() {
-      if index > 0 && (digits.count - index) % 3 == 0 { text += "," }
-      text.append(digit)
-    }
-    return text
-  }
+  static func grouped(_ number: Int) -> String { PhotoModel.grouped(number) }
 }

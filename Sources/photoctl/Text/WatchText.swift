@@ -57,7 +57,8 @@ struct HistoryText {
     var heads: [String] = []
     if !(change.insertedAssets.isEmpty && change.updatedAssets.isEmpty && change.deletedAssets.isEmpty) {
       heads.append(
-        "+\(change.insertedAssets.count) ~\(change.updatedAssets.count) -\(change.deletedAssets.count)")
+        WatchText.numbers(
+          change.insertedAssets.count, change.updatedAssets.count, change.deletedAssets.count))
       if let fields = change.changedFields, !fields.isEmpty { heads.append(fields.joined(separator: " ")) }
     }
     var lines: [String] = []
@@ -76,8 +77,9 @@ struct HistoryText {
     }
     if !(change.insertedCollections.isEmpty && change.deletedCollections.isEmpty) || (heads.isEmpty && lines.isEmpty) {
       heads.append(
-        "albums +\(change.insertedCollections.count) ~\(change.updatedCollections.count) "
-          + "-\(change.deletedCollections.count)")
+        "albums "
+          + WatchText.numbers(
+            change.insertedCollections.count, change.updatedCollections.count, change.deletedCollections.count))
     }
     if heads.isEmpty { heads.append(lines.removeFirst()) }
     if change.insertedCollections.count <= WatchText.maximumNamed {
@@ -177,6 +179,11 @@ struct WatchText {
 
   private func lines(_ ids: [AssetID], _ line: (AssetID) -> String) -> [String] {
     ids.count <= Self.maximumNamed ? ids.map(line) : []
+  }
+
+  /// `+1,204 ~0 -2`
+  static func numbers(_ inserted: Int, _ changed: Int, _ removed: Int) -> String {
+    "+\(Text.grouped(inserted)) ~\(Text.grouped(changed)) -\(Text.grouped(removed))"
   }
 
   static func text(at time: String, origin: String?, head: [String], _ lines: [String]) -> String {
@@ -289,8 +296,8 @@ struct ObservationText {
   private static func head(_ details: FetchResultChangeDetails, _ observation: Observation) -> [String] {
     let removed = details.removedBefore.reduce(0) { $0 + $1.count }
     let changed = details.changedAfter.reduce(0) { $0 + $1.count }
-    var counts = "+\(details.insertedIDs.count) ~\(changed) -\(removed)"
-    if !details.moves.isEmpty { counts += " >\(details.moves.count)" }
+    var counts = WatchText.numbers(details.insertedIDs.count, changed, removed)
+    if !details.moves.isEmpty { counts += " >\(Text.grouped(details.moves.count))" }
     var head = [counts, Text.count(observation.count, "asset", "assets")]
     if !details.changedFields.isEmpty { head.append(details.changedFields.joined(separator: " ")) }
     return head

@@ -46,6 +46,23 @@ import WatchRecords
       ])
   }
 
+  @Test func numbersInWarningsAreGrouped() {
+    let path = Self.bytes("/p")
+    let budget = WatchBudget(
+      watched: 65_000, allowed: 65_000, limit: 65_536, isNamespaceLimit: false, isRefused: false, instanceError: 0)
+    for warning in [
+      Warning.unreadable(first: path, errorNumber: 13, count: 12_345),
+      .failingFiles(first: path, reason: "why", count: 12_345), .sharesLeftOut(first: path, count: 12_345),
+      .watchesExhausted(folderCount: 12_345, budget), .rootSuspect(path, missing: 12_345, graceSeconds: 600),
+    ] {
+      #expect(warning.text.hasPrefix("12,345 "), "\(warning.text)")
+    }
+    // The setting is pasted into a shell, so its number is not grouped.
+    let text = Warning.watchesExhausted(folderCount: 12_345, budget).text
+    #expect(
+      text.contains("has 65,000 inotify watches, its share of the 65,536 ") && text.contains("=524288"), "\(text)")
+  }
+
   @Test func aCommandInAWarningCanBePastedIntoAShell() {
     let text = Warning.rootUnconfigured(Self.bytes("/home/a/Mum's photos"), isEmpty: false).text
     #expect(text.contains(#"`photoctl rescan '/home/a/Mum'\''s photos' --confirm`"#), "\(text)")

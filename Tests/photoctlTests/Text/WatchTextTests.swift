@@ -214,6 +214,7 @@ struct WatchTextTests {
 
   @Test func manyAssetsAreOnlyCounted() {
     #expect(text(change { $0.insertedAssets = Array(1...11) }) == "  watcher   +11 ~0 -0\n")
+    #expect(text(change { $0.updatedAssets = Array(1...1_204) }) == "  watcher   +0 ~1,204 -0\n")
   }
 
   @Test func manyRemovedAssetsAreNamedByTheirFolder() {
