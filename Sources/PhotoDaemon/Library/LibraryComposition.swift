@@ -111,7 +111,7 @@ extension ServingLibrary {
       throw StartError(
         .inputOutput, "the catalog \(catalog) can't be read (\(error))",
         remedy:
-          "Check its disk (dmesg). If you move the catalog away, photod makes a new one at its start, with your favorites, albums and edits from the journal beside it."
+          "Check its disk (`dmesg`). If you move the catalog away, photod makes a new one at its start, with your favorites, albums and edits from the journal beside it."
       )
     }
   }

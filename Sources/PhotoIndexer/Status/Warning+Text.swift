@@ -148,9 +148,9 @@ extension CatalogProblem {
     switch failure {
     case .noRoom: "Make room on its disk."
     case .notWritable:
-      "Make the file and its folder writable for your user. If their file system is read-only, check its disk (dmesg)."
+      "Make the file and its folder writable for your user. If their file system is read-only, check its disk (`dmesg`)."
     case .locked: "Another program has locked it. End that program."
-    case .disk: "Check its disk (dmesg)."
+    case .disk: "Check its disk (`dmesg`)."
     case .explained: nil
     case .bug: "This is a bug of photod. Please report it with the log (`journalctl --user -u photod`)."
     }

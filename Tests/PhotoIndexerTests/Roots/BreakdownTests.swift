@@ -35,9 +35,9 @@ import WatchRecords
       (
         failure(EROFS),
         "/c/log can't be written: Read-only file system. Make the file and its folder writable for your user. "
-          + "If their file system is read-only, check its disk (dmesg)."
+          + "If their file system is read-only, check its disk (`dmesg`)."
       ),
-      (failure(EIO), "/c/log can't be written: Input/output error. Check its disk (dmesg)."),
+      (failure(EIO), "/c/log can't be written: Input/output error. Check its disk (`dmesg`)."),
       (PhotoError("catalogReplaced", "The catalog is being replaced."), "The catalog is being replaced."),
       (
         UniqueConstraint(),
