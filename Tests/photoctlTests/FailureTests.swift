@@ -43,6 +43,37 @@ struct FailureTests {
         """)
   }
 
+  /// As when root asks the photod of another user.
+  @Test func aSocketOfAnotherUserIsNamedWithTheRemedy() {
+    let failure = Failure(
+      PhotoLibraryError.permissionDenied(socketPath: "/run/user/1000/photod/photod.sock"), in: "show")
+    #expect(
+      failure.threeLines == """
+        photoctl: /run/user/1000/photod/photod.sock belongs to another user
+          Each user has a photod. Connect to your own, or run this program as that user.
+          See `photoctl help show`.
+
+        """)
+    #expect(failure.status == .notPermitted)
+  }
+
+  @Test func rootIsToldToRunPhotoctlAsTheUserOfSudo() {
+    let error = PhotoLibraryError.unreachable(
+      socketPath: PhotoLibrary.standardSocketPath, reason: "there is no socket")
+    let variables = ["SUDO_USER": "anna\u{1B}"]
+    let failure = Failure(error, in: "status") { variables[$0] }
+    #expect(failure.remedy == "root has no photod. Run photoctl without sudo, as anna?.")
+    for user in [nil, ""] {
+      let other = Failure(error, in: "status") { $0 == "SUDO_USER" ? user : nil }
+      #expect(other.remedy.contains("photod.socket"), "\(other.remedy)")
+    }
+    // A socket that was named is not that of root.
+    let named = Failure(PhotoLibraryError.unreachable(socketPath: "/s", reason: "there is no socket"), in: "status") {
+      variables[$0]
+    }
+    #expect(named.remedy.hasPrefix("Start the photod that serves this socket"), "\(named.remedy)")
+  }
+
   @Test func aPredicateIsShownWithACaretBelowTheError() {
     let failure = Failure.predicate(
       "title == 'é\t' AND isFav", message: "'isFav' is no key", position: 18, command: "query")

@@ -33,7 +33,9 @@ struct Failure: Error, Hashable, Sendable {
   }
 
   /// The failure for any error that was thrown by this command.
-  init(_ error: any Error, in command: String) {
+  ///
+  /// - Parameter environment: returns a variable. sudo sets `SUDO_USER`.
+  init(_ error: any Error, in command: String, environment: (String) -> String? = Style.variable) {
     switch error {
     case let failure as Failure:
       self = failure
@@ -43,7 +45,7 @@ struct Failure: Error, Hashable, Sendable {
       // An unreachable photod does not concern one command, so the help of photoctl is named. The messages contain
       // titles and paths, which must be made printable.
       self.init(
-        status, Printable.text(error.message), remedy: Printable.text(Self.remedy(for: error)),
+        status, Printable.text(error.message), remedy: Printable.text(Self.remedy(for: error, environment)),
         command: status == .unavailable ? "" : command)
     default:
       self.init(
@@ -75,7 +77,7 @@ struct Failure: Error, Hashable, Sendable {
 
   /// The remedy of the error, but another one if root looks for a photod by `sudo`, and one without the number of a
   /// request, because the command made the requests.
-  private static func remedy(for error: PhotoLibraryError) -> String {
+  private static func remedy(for error: PhotoLibraryError, _ environment: (String) -> String?) -> String {
     if case .changeRejected(let index, _) = error,
       error.remedy == PhotoLibraryError.changeRejected(requestIndex: index, message: "").remedy
     {
@@ -84,7 +86,7 @@ struct Failure: Error, Hashable, Sendable {
     if case .unreachable(let path, _) = error, path != PhotoLibrary.standardSocketPath, error.isWithoutDaemon {
       return "Start the photod that serves this socket, or name another socket with --socket or PHOTOD_SOCKET."
     }
-    guard error.isWithoutDaemon, let user = Style.variable("SUDO_USER"), !user.isEmpty else { return error.remedy }
+    guard error.isWithoutDaemon, let user = environment("SUDO_USER"), !user.isEmpty else { return error.remedy }
     return "root has no photod. Run photoctl without sudo, as \(user)."
   }
 
