@@ -83,9 +83,12 @@ import Varlink
         }
         // No commit has come after the script's own first token yet.
         guard let data = FileManager.default.contents(atPath: log) else { return }
-        let changes = try data.split(separator: UInt8(ascii: "\n")).map {
-          try JSONDecoder().decode(PersistentChange.self, from: $0)
-        }
+        let logged = data.split(separator: UInt8(ascii: "\n"))
+        let changes = try logged.map { try JSONDecoder().decode(PersistentChange.self, from: $0) }
+        // The command can find the photos of a commit by their paths. Only a photo that left at once has none.
+        struct Line: Decodable { let paths: [String: String] }
+        let paths = try logged.flatMap { try JSONDecoder().decode(Line.self, from: $0).paths.values }
+        #expect(paths.contains { $0.hasPrefix(fixture.photos + "/") })
         var seen: Set<String> = []
         let first = changes.filter { seen.insert($0.token).inserted }
         // Commits before that token are covered by the script's full pass.

@@ -18,8 +18,9 @@ struct WatchCommand: AsyncParsableCommand {
       path, if this watch knows it. It reads the paths of the newest 50,000 photos when it starts, and those of the \
       photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
       Observation, of org.photod.library. The first Observation is the list itself. A PersistentChange has only the \
-      ids of photos. --paths adds 'paths', an object with the path of each id. Those of inserted and updated photos \
-      are the present ones. Those of deleted photos are the last ones that this watch knows.
+      ids of photos. --paths adds 'paths', an object of paths by id. Those of inserted and updated photos are the \
+      present ones. Those of deleted photos are the last ones that this watch knows. A photo that it has not seen has \
+      none.
 
       --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \
       status --json` have one. The token of a line covers this line and all lines before it. A program that stores the \
