@@ -46,8 +46,8 @@ struct WatchCommand: AsyncParsableCommand {
 
       COMMANDS
         --exec runs a command at least once for each commit with photos, renamed
-        folders or drives, and for each that changes albums, and waits for its
-        end. A line of JSON for each photo is its standard input: 'change'
+        folders or drives, and for each in which a program changed albums. It
+        waits for the end of the command. A line of JSON for each photo is its standard input: 'change'
         (inserted, updated, deleted), 'id', and 'path'. A photo that moved may
         have a 'fromPath'. A renamed folder is one line with 'renamed', and a drive
         or folder that comes or goes is one with 'online' or 'offline'. The photos
