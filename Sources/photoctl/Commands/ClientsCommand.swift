@@ -6,15 +6,15 @@ struct ClientsCommand: AsyncParsableCommand {
     commandName: "clients",
     abstract: "Lists the programs that are connected to photod, and their streams.",
     discussion: """
-      Each line is a connection: its process, the time when it began, the number of its calls, how far its streams are \
-      behind, and the streams. One of the connections is that of photoctl itself. With --format jsonl, a line is a \
-      Client of org.photod.manage. With --format json, it is the whole reply: `clients`, and if the reply has no \
-      room for all of them, `omitted`, the number of the others. The other formats report this number on standard error.
+      Each line is a connection. It has the process, the time when the connection began, the number of calls, how far \
+      the streams are behind, and the streams. One of the connections is that of photoctl itself. With --format jsonl, \
+      a line is a Client of org.photod.manage. --format json prints the whole reply. If the reply has no room for all \
+      `clients`, `omitted` is the number of the others. The other formats report this number on standard error.
 
       BEHIND is 'no' if the program has received all changes, and has read them. '3 commits' are changes that photod \
       has not processed for this program yet, which takes milliseconds. '120 commits, 31 kB unread' means that the \
-      program does not read, and how much memory its unread messages take, including the kernel's buffer of the \
-      socket. This delays no other program. When the program reads again, it gets one difference of its list.
+      program does not read. Its unread messages take 31 kB of memory, including the kernel's buffer of the socket. \
+      This delays no other program. When the program reads again, it gets one difference of its list.
 
       EXAMPLES
         photoctl clients

@@ -8,10 +8,10 @@ struct RescanCommand: AsyncParsableCommand {
     abstract: "Compares your folders with the library, and updates the library.",
     discussion: """
       photod notices changes by itself. Use this command if you doubt that. If many photos are missing at once, photod \
-      keeps them for some time, in case they come back, and the state of their folder is suspect. --confirm removes \
-      them now. If another drive or folder is in the place of a folder, --confirm with its path removes all photos \
-      that were there before. Offline folders are skipped, and named on standard error. If you give the path of a \
-      folder on a network, photod also reads the samples and hashes by which it recognises photos (see `photoctl \
+      keeps them for some time, in case they come back. Their folder has the state suspect. --confirm removes them \
+      now. If another drive or folder is in the place of a folder, --confirm with its path removes all photos that \
+      were there before. Offline folders are skipped, and named on standard error. If you give the path of a folder on \
+      a network, photod also reads the samples and hashes of its files. It recognises photos by them (see `photoctl \
       status --help`).
 
       EXAMPLES

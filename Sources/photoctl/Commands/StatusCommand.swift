@@ -8,28 +8,32 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Shows the state of photod and of the library.",
     discussion: """
-      The state is one of: opening; scanning (lists have the photos that were found so far); live (all changes in the \
-      folders are in the library, or will be at once); recovering (events were lost, and a scan finds the changes); \
-      degraded (the warnings have the reason). Pending is work that photod knows of and has not done yet.
+      The state is 'opening' until the catalog is open. In the state 'scanning', lists have the photos that were found \
+      so far. 'live' means that all changes in the folders are in the library, or will be at once. 'recovering' means \
+      that events were lost, and that a scan finds the changes. If it is 'degraded', the warnings have the reason. \
+      Pending is work that photod knows of and has not done yet.
 
       'with unreadable content' counts assets: their file is damaged, or its content could not be read. The warnings \
       count what photod tries again now: folders and files that can't be opened, and files in which the disk fails. So \
       the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
       assets is failedCount.
 
-      'since its start' counts from the start of photod, not of the library: photos that were inserted, updated (each \
-      time) and removed; files whose content was read (each time); scans of a folder with all below it; overflows of \
-      the kernel's event queue; and starts of photod-watch, if there was more than one. The counters of --json are \
-      assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and watcherStarts.
+      'since its start' counts from the start of photod, not of the library. It counts photos that were inserted, \
+      updated (each time) and removed, and files whose content was read (each time). It also counts scans of a folder \
+      with all below it, overflows of the kernel's event queue, and starts of photod-watch if there was more than one. \
+      The counters of --json are assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and \
+      watcherStarts.
 
-      'to make while idle' counts the files of which photod still reads samples (six blocks of 16 KiB) or hashes (the \
-      whole content, for photos with user data, and for files that share size and beginning). They let photod \
-      recognise a photo that was deleted or moved. It reads them while the library is idle, never on battery, and on a \
-      network only after `photoctl rescan` with the path of the folder. In --json, this is hashing.
+      'to make while idle' counts the files of which photod still makes samples or hashes. They let it recognise a \
+      photo that was deleted or moved. A sample is made of six blocks of 16 KiB, and a hash of the whole content. \
+      Photos with user data get hashes, and so do files that share size and beginning. photod reads them while the \
+      library is idle, never on battery, and on a network only after `photoctl rescan` with the path of the folder. In \
+      --json, this is hashing.
 
-      --unreadable lists the files and folders that can't be read instead: the time, the kind (damaged: the content \
-      can't be parsed; failing: the disk fails; unreadable: it can't be opened), the reason and the path. The remedies \
-      are below the table. With --format jsonl, a line is an UnreadableFile of org.photod.manage.
+      --unreadable lists instead the files and folders that can't be read, each with the time, the kind, the reason \
+      and the path. The kind is damaged if the content can't be parsed, failing if the disk fails, and unreadable if \
+      the file or folder can't be opened. The remedies are below the table. With --format jsonl, a line is an \
+      UnreadableFile of org.photod.manage.
 
       'connections' counts the connected programs, with photoctl itself, and 'observers' the lists that they observe. \
       `photoctl watch` without a query follows the history, and observes no list.

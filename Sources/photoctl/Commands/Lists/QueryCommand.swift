@@ -10,7 +10,7 @@ struct QueryCommand: AsyncParsableCommand {
       Without options, it lists every visible asset, newest first. Several options must all match: --camera X-T5 \
       --favorite lists the favorites of that camera. An empty list is no error.
 
-      A day is the local day of the photo's own place: --taken 2024-07-21 and creationDate == '2024-07-21' list the \
+      A day is the local day of the photo's own place. So --taken 2024-07-21 and creationDate == '2024-07-21' list the \
       photos that were taken on that day by the clock there. In a table, ~ after a date means that the photo itself \
       has no date. Then the date is that of the file's name, or the oldest modification time that photod saw \
       (creationDateSource).

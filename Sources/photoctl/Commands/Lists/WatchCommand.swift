@@ -12,19 +12,18 @@ struct WatchCommand: AsyncParsableCommand {
       continues until Ctrl-C or SIGTERM, or until the reader of the pipe has gone, and then exits with 0. Each line is \
       printed at once.
 
-      With --format text, a line has the time, the origin, and the numbers of assets that were added (+), changed (~), \
-      removed (-) or moved (>), and what changed in them. If they are few, their paths follow, and the albums that came \
-      or went. For a removed or moved asset, that is the former \
-      path, if this watch knows it. It reads the paths of the newest 50,000 photos when it starts, and those of the \
-      photos that change later. With --format jsonl, a line is a PersistentChange, or with a query an \
-      Observation, of org.photod.library. The first Observation is the list itself. A PersistentChange has only the \
-      ids of photos. --paths adds 'paths', an object of paths by id. Those of inserted and updated photos are the \
-      present ones. Those of deleted photos are the last ones that this watch knows. A photo that it has not seen has \
-      none.
+      With --format text, a line has the time, the origin, and what changed in the assets. It also has the numbers of \
+      those that were added (+), changed (~), removed (-) or moved (>). If they are few, their paths follow, and the \
+      albums that came or went. For a removed or moved asset, that is the former path, if this watch knows it. It \
+      reads the paths of the newest 50,000 photos when it starts, and those of the photos that change later. With \
+      --format jsonl, a line is a PersistentChange, or with a query an Observation, of org.photod.library. The first \
+      Observation is the list itself. A PersistentChange has only the ids of photos. --paths adds 'paths', an object \
+      of paths by id. Those of inserted and updated photos are the present ones. Those of deleted photos are the last \
+      ones that this watch knows. A photo that it has not seen has none.
 
       --since continues from a token, so that no change is missed. Each line of jsonl, `photoctl sync` and `photoctl \
       status --json` have one. The token of a line covers this line and all lines before it. A program that stores the \
-      content of a line together with its token, and starts again with the last stored token, misses nothing, even \
+      content of a line together with its token can start again with the last stored token. It misses nothing, even \
       after a crash. It may get a change again that it did not store in time. A last line without a line break does \
       not count.
 
@@ -38,22 +37,24 @@ struct WatchCommand: AsyncParsableCommand {
       An unknown title, and an id that no album ever had, are errors.
 
       With a query, photod also needs the list at the token, which it keeps for some minutes. Later, or after a \
-      restart of photod, the first line is the whole list. There are two exceptions: --since-ids has the ids as they \
-      were stored, or --since-digest has the 'digest' of their line and the list has the same ids now.
+      restart of photod, the first line is the whole list. There are two exceptions. --since-ids gives photod the ids \
+      as they were stored. --since-digest gives it the 'digest' of their line, which suffices if the list has the same \
+      ids now.
 
       With --reconnect, it waits while photod does not run, and then continues. Without it, the command exits with 69 \
       when photod ends.
 
       COMMANDS
         --exec runs a command at least once for each commit with photos, renamed
-        folders or drives, and for each in which a program changed albums. It
-        waits for the end of the command. A line of JSON for each photo is its standard input: 'change'
-        (inserted, updated, deleted), 'id', and 'path'. A photo that moved may
-        have a 'fromPath'. A renamed folder is one line with 'renamed', and a drive
-        or folder that comes or goes is one with 'online' or 'offline'. The photos
-        in it have no lines. A deleted photo has its path only if this watch knows
-        it. The environment has PHOTOD_INSERTED, PHOTOD_UPDATED and PHOTOD_DELETED
-        (the numbers of photos), PHOTOD_TOKEN, PHOTOD_ORIGIN and PHOTOD_DATE.
+        folders or drives. It also runs it for each commit in which a program
+        changed albums. It waits for the end of the command. A line of JSON for
+        each photo is its standard input: 'change' (inserted, updated, deleted),
+        'id', and 'path'. A photo that moved may have a 'fromPath'. A renamed
+        folder is one line with 'renamed', and a drive or folder that comes or goes
+        is one with 'online' or 'offline'. The photos in it have no lines. A
+        deleted photo has its path only if this watch knows it. The environment has
+        PHOTOD_INSERTED, PHOTOD_UPDATED and PHOTOD_DELETED (the numbers of photos),
+        PHOTOD_TOKEN, PHOTOD_ORIGIN and PHOTOD_DATE.
 
         With --each, it runs once for each line, which it also gets as
         PHOTOD_CHANGE, PHOTOD_ID, PHOTOD_PATH and PHOTOD_FROM_PATH.

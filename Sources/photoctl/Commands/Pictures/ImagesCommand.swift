@@ -12,10 +12,12 @@ struct ImagesCommand: AsyncParsableCommand {
       --clear removes the kept pictures. They are made again when a program requests them. Pictures that a program got in \
       the last minute stay until that minute is over, and are not counted.
 
-      --warm makes a picture with 256 pixels of each asset that has none, and ends when all are made. It prints how many \
-      could not be made: `photoctl thumbnail ID` has the reason. photod makes them while no program requests pictures. It reports the progress on standard error, at most every ten seconds. It waits while the machine runs on its battery, or while its processors are \
-      busy: while tasks have waited for one in more than 20 % of the last ten seconds (/proc/pressure/cpu). With --now, \
-      it does not wait. If the cache has no room for more pictures, it fails (`image-cache-size`).
+      --warm makes a picture with 256 pixels of each asset that has none, and ends when all are made. It prints how \
+      many could not be made: `photoctl thumbnail ID` has the reason. photod makes them while no program requests \
+      pictures. It reports the progress on standard error, at most every ten seconds. It waits while the machine runs \
+      on its battery, or while its processors are busy. They are busy if tasks waited for one in more than 20 % of the \
+      last ten seconds (/proc/pressure/cpu). With --now, it does not wait. If the cache has no room for more pictures, \
+      it fails (`image-cache-size`).
 
       EXAMPLES
         photoctl images

@@ -7,9 +7,10 @@ struct ExportCommand: AsyncParsableCommand {
     commandName: "export",
     abstract: "Prints your edits and albums as JSON lines, for another library.",
     discussion: """
-      It prints all data that you gave your photos: favorites, hidden photos, ratings, titles, captions, \
-      keywords, dates and places that you typed, albums with their order and cover, smart albums, and folders of albums. \
-      It prints nothing that photod reads from the files, and no photos. `photoctl import` reads it. Use > to write it to a file.
+      It prints all data that you gave your photos. These are favorites, hidden photos, ratings, titles, captions, \
+      keywords, and dates and places that you typed. There are also albums with their order and cover, smart albums, \
+      and folders of albums. It prints nothing that photod reads from the files, and no photos. `photoctl import` \
+      reads it. Use > to write it to a file.
 
       Each line is a JSON object with a kind: one library, the photos, the collections, and one end. A photo is named by \
       its path, its size, and the hash of its content if photod has computed that. photod does so while it is idle, soon \

@@ -7,13 +7,13 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Gives your photos the edits and albums of an export.",
     discussion: """
-      It reads the output of `photoctl export`, from the same library, or from another one with the same photos: on \
-      another machine, or after a reinstallation.
+      It reads the output of `photoctl export`. The export may be of this library, or of another one with the same \
+      photos: of that on another machine, or of that before a reinstallation.
 
-      A photo is found by the hash of its content if exactly one photo has it, else by its path, else by its path \
-      below a watched folder. If the export has no hash, the photo at the path must have the same size. In the library \
-      of the export, the path suffices. If photod has no hash of a file yet, it reads the file, which takes time for \
-      many photos.
+      A photo is found by the hash of its content if exactly one photo has this hash. Otherwise, it is found by its \
+      path, or by its path below a watched folder. If the export has no hash, the photo at the path must have the same \
+      size. In the library of the export, the path suffices. If photod has no hash of a file yet, it reads the file, \
+      which takes time for many photos.
 
       It adds and replaces, and removes nothing: a typed value of the export replaces the one that you typed here, and \
       other values stay. An album with the same title in the same folder gets the photos that it lacks, in the order \
