@@ -49,7 +49,7 @@ static void tick(int number) {
   is_late = 1;
   if (!is_sending) send_waiting(MSG_DONTWAIT);
   seconds++;
-  // SIGALRM itself no longer ends the process, and the sandbox forbids to change that.
+  // SIGALRM would end the process by default, but this handler has replaced the default. The sandbox forbids to restore it.
   if ((unsigned)seconds > longest) raise(SIGKILL);
   errno = error;
 }

@@ -138,7 +138,8 @@ package final class Catalog: Sendable {
     return configuration
   }
 
-  /// The boot id if it is unknown. It can't be distinguished from another.
+  /// The id of a boot whose own id can't be read. Two such boots may differ, so the catalog assumes that the machine was
+  /// restarted between them.
   static let unknownBootID = "unknown"
 
   /// The kernel's id of the running boot (random(4)).
@@ -273,7 +274,8 @@ package final class Catalog: Sendable {
     writeMark(durable: false)
   }
 
-  /// A failure to write the mark stops nothing. The mark is then too low, and only its own purpose suffers.
+  /// If the mark can't be written, the commit succeeds all the same. The mark is then too low, so photod might not
+  /// recognise an old copy of the catalog. A warning says so.
   private func writeMark(durable: Bool) {
     guard let mark, let marked else { return }
     do {
@@ -318,7 +320,7 @@ package final class Catalog: Sendable {
 
   private enum JournalChange {
     case none, appended
-    /// A rewrite was done, or at least attempted. The value is the previous number.
+    /// The journal was rewritten, or that was at least attempted. `from` is its number before the rewrite.
     case rewritten(from: Int64)
   }
 
@@ -381,7 +383,7 @@ package final class Catalog: Sendable {
     do {
       try rewrite(journal, CatalogWriter(connection: database, journal: journal), number: journal.number)
     } catch {
-      // The long journal serves as well.
+      // A long journal does no harm. The next attempt comes when it has grown by half.
       journal.putOffCompaction()
     }
   }

@@ -101,7 +101,7 @@ extension ImageManager {
     return ImageRequestID(request: request)
   }
 
-  /// Requests a picture of an asset, and gives its results to a handler, as the same call with the id of the asset.
+  /// Requests a picture of an asset, and gives its results to a handler. It does the same as the call with the asset's id.
   @discardableResult
   public func requestImage(
     for asset: Asset, targetSize: ImageSize?, contentMode: ImageContentMode = .aspectFit,
@@ -115,8 +115,8 @@ extension ImageManager {
 
   /// Cancels a request with a handler. photod does not begin its work. A picture that is being made is finished and kept.
   ///
-  /// After a call on the actor of the request, the handler is not called any more, and no error either says that it was
-  /// cancelled. A call from elsewhere does not wait: the handler may be running, or about to begin, when it returns. A second
-  /// call, or one after the final result, has no effect.
+  /// If it is called on the actor of the request, the handler is not called again. It also gets no error about the
+  /// cancellation. A call from elsewhere does not wait: the handler may be running, or about to begin, when it returns. A
+  /// second call, or one after the final result, has no effect.
   public func cancelImageRequest(_ id: ImageRequestID) { id.request.cancel() }
 }

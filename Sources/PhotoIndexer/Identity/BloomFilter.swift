@@ -69,6 +69,7 @@ struct BloomFilter: Sendable {
 
   func mayContain(_ number: UInt64) -> Bool { parts.contains { $0.mayContain(number) } }
 
-  /// The number of inserted numbers, without those that were taken for known.
+  /// How many different numbers were inserted. A number that the filter wrongly recognized before is not counted, because
+  /// it took no room.
   var count: Int { parts.reduce(0) { $0 + $1.count } }
 }

@@ -26,8 +26,10 @@ enum IdentityProof {
     case equal
     /// Size, name, modification time and sample are equal: a proof if no other candidate has them.
     case alike
-    /// Size, name and modification time are equal, and a sample is missing: it may be the same, and proves nothing.
+    /// Size, name and modification time are equal, but at least one of the files has no sample. Nothing proves yet whether
+    /// their contents are equal.
     case undecided
+    /// The files differ, or too little is equal.
     case unproven
   }
 

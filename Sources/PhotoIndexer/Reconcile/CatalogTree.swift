@@ -28,7 +28,7 @@ struct CatalogTree {
   private var parked: [DirectoryID: Set<DirectoryID>] = [:]
   private(set) var rootPaths: [RootID: [UInt8]] = [:]
 
-  /// In the order in which the roots came.
+  /// The paths of the roots, in the order in which the catalog got the roots.
   var sortedRootPaths: [(key: RootID, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
 
   init(roots: [RootRow], directories: [DirectoryRow]) {
@@ -51,7 +51,7 @@ struct CatalogTree {
   /// The directory in this place.
   func child(of parentID: DirectoryID, _ name: [UInt8]) -> DirectoryID? { nodes[parentID]?.children[name] }
 
-  /// In the order in which they came, with those that are parked.
+  /// The directories in a directory, in the order in which the catalog got them. Parked ones are among them.
   func children(of id: DirectoryID) -> [DirectoryID] {
     guard let node = nodes[id] else { return [] }
     guard !parked.isEmpty, let parked = parked[id] else { return node.children.values.sorted() }

@@ -2,9 +2,11 @@ import PhotoCatalog
 import PhotoModel
 import WatchRecords
 
-// Files and folders that a person excludes. No others leave because of that, so no brake is needed.
+// Removes the files and folders that a pattern of ignored names excludes. A person chose that, so they are removed at
+// once, even if they are many. Photos that are missing for no known reason stay for the removal grace.
 extension Reconciler {
-  /// Handles a name in a directory that is there and excluded. An empty name means everything in the directory.
+  /// Removes a file or folder that exists, but whose name is excluded. An empty name stands for everything in the
+  /// directory.
   func ignored(_ directory: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) throws {
     guard let id = tree.directory(number: directory) else { return }
     batch.context.evidence = .event

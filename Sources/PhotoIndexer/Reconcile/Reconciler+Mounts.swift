@@ -66,7 +66,8 @@ extension Reconciler {
     if row.inode == identity.inode, row.birthTime == identity.born, volumes.mayBeRenamed(row, to: volumeID) {
       return false
     }
-    // A folder without photos of the library, for example one made as a mount point, has none that would be hidden.
+    // The other file system hides the photos of the folder below it. An empty folder, such as a mount point, has no photos
+    // that could be hidden.
     return try batch.writer.assetCount(below: occupant) > 0
   }
 
@@ -113,7 +114,7 @@ extension Reconciler {
   enum Kept {
     /// The directory is on a drive.
     case whole
-    /// A drive was mounted below the directory, which stays as the way to it.
+    /// A drive was mounted below the directory. The directory stays, because the path of the drive leads through it.
     case itself
   }
 

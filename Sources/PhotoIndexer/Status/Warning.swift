@@ -2,8 +2,8 @@ import WatchRecords
 
 /// Something that is wrong with the library, as the status reports it.
 ///
-/// It holds facts, and follows from the state of the part that reports it. Warning+Text.swift writes its message. Three
-/// kinds of facts are text already:
+/// A warning has only facts, such as a path and a number. Warning+Text.swift makes the message of them. Warnings are
+/// computed from the current state, so a warning ends with its cause. Three kinds of facts are text already:
 ///
 /// - A `problem` is the text of an error of the catalog's files, which may have its own remedy.
 /// - A notice is stored in the catalog as text, because a later photod may not know the event that it reports.

@@ -1,6 +1,7 @@
 import PhotoModel
 
-/// The scans that callers requested and that are not decided, as far as they differ from a scan of a whole root.
+/// The callers' requests for scans that are not decided yet. It stores how a request differs from an ordinary scan of a
+/// whole root: it may be for a part of the root, and a person may have confirmed that missing files are gone.
 struct ScanRequests {
   /// The directory of each request for less than a root.
   private(set) var parts: [UInt32: DirectoryID] = [:]

@@ -3,7 +3,7 @@
 /// A `uuid` box in `moov` has EXIF's directories in TIFF structures of their own: `CMT1` the main directory, `CMT2` the
 /// EXIF directory, `CMT4` the GPS directory.
 struct CanonRAW {
-  /// As stored, before orientation: of the first full picture.
+  /// The stored size of the first full picture, before its orientation is applied.
   private(set) var size: (width: Int, height: Int)?
   private(set) var main: FilePart?
   private(set) var exif: FilePart?
