@@ -23,6 +23,8 @@ final class FakeMaker: PictureMaker {
     var failures: [String: PictureMaking] = [:]
     /// The failures of all files that are sent with a media type.
     var failuresOfTypes: [String: PictureMaking] = [:]
+    /// Files whose preview of 160 × 107 pixels is all that can be rendered.
+    var previewOnly: Set<String> = []
     /// The failures of embedded pictures, by name.
     var embeddedFailures: [String: PictureMaking] = [:]
     /// Whether immediate pictures are expected.
@@ -83,6 +85,8 @@ final class FakeMaker: PictureMaker {
     if request.kind == .embedded {
       if let failure = state.embeddedFailures[name] { return failure }
       guard state.embedded.contains(name) else { return .failed(.noEmbeddedPicture, message: "none") }
+    }
+    if request.kind == .embedded || state.previewOnly.contains(name) {
       size = scaled(ImageFrame(width: 160, height: 107), to: request.frame)
     }
     let bytes = request.format == .png ? FakePNG.bytes(size) : FakeJPEG.bytes(size, count: state.byteCount)

@@ -104,6 +104,34 @@ struct PictureTests {
     #expect(seen.map(\.requestID).sorted() == [8, 9])
   }
 
+  /// Of some RAW files, the decoder has only a small preview.
+  @Test func pictureOfAPreviewStaysDegraded() async throws {
+    let fixture = try EngineFixture(isSharing: true)
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { $0.previewOnly = ["1.jpg"] }
+    let session = try fixture.session()
+    var exact = ImageOptions.square(300)
+    exact.resize = .exact
+    let cases: [(ImageOptions, longerSide: Int, isDegraded: Bool)] = [
+      (.thumbnail, 160, true), (.square(2048), 160, true), (ImageOptions(delivery: .highQuality), 160, true),
+      (.square(1024, .fast), 160, true), (exact, 160, true), (.square(128), 128, false),
+    ]
+    var number = 0
+    for _ in 0..<2 {
+      for (options, longerSide, isDegraded) in cases {
+        number += 1
+        let result = try await fixture.picture(1, options, in: session, as: number)
+        #expect(result.isFinal && result.longerSide == longerSide, "\(options)")
+        #expect(result.picture?.isDegraded == isDegraded, "\(options)")
+      }
+    }
+    #expect(fixture.maker.rendered.count { $0.format != .png } == 3, "each one is kept")
+    fixture.assets.change(1) { $0.isAvailable = false }
+    #expect(try await fixture.picture(1, .square(512), in: session, as: 100).picture?.isDegraded == true)
+    try await fixture.waitUntilIdle()
+    #expect(!fixture.sharedFiles.contains { $0.hasPrefix("large/") }, "other programs make a better one")
+  }
+
   @Test(arguments: [(100, 128), (128, 128), (129, 256), (700, 1024), (2048, 2048), (2049, 3000), (9000, 3000)])
   func smallestKeptSizeIsMade(_ side: Int, _ expected: Int) async throws {
     let fixture = try EngineFixture()

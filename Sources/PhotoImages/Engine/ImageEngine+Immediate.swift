@@ -64,7 +64,8 @@ extension ImageEngine {
     }
     if let found = findFitting(plan, options) {
       shared.withLock { $0.counts.cacheHits += 1 }
-      return .final(.kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false))
+      return .final(
+        .kept(found, revision: plan.asset.revision, isDegraded: plan.isDegraded(found), isFresh: false))
     }
     guard plan.asset.isAvailable else { return .final(unavailable(plan, Self.offline)) }
     if let failure = knownFailure(plan, .rendered) { return .final(.failure(failure.kind, failure.message)) }
@@ -78,7 +79,8 @@ extension ImageEngine {
     case .fast:
       if let larger = findFirst(plan, plan.otherSizes.larger) {
         shared.withLock { $0.counts.cacheHits += 1 }
-        return .final(.kept(larger, revision: plan.asset.revision, isDegraded: false, isFresh: false))
+        return .final(
+          .kept(larger, revision: plan.asset.revision, isDegraded: plan.isDegraded(larger), isFresh: false))
       }
       if let smaller = findFirst(plan, plan.otherSizes.smaller) {
         shared.withLock { $0.counts.cacheHits += 1 }
@@ -218,15 +220,21 @@ extension ImageEngine {
       let larger = PictureTarget(options, pixelSize: found.header.size)
       if larger != plan.work.target { return store.find(plan.key(larger)) }
     }
-    guard case .kept(let side) = plan.work.target, let original = store.find(plan.key(.original)) else { return nil }
-    if max(original.header.size.width, original.header.size.height) < side { return original }
-    store.unpin(original.key, wasSent: false)
+    guard case .kept(let side) = plan.work.target else {
+      return store.find(plan.key(plan.work.target, isDegraded: true))
+    }
+    for isDegraded in [false, true] {
+      guard let original = store.find(plan.key(.original, isDegraded: isDegraded)) else { continue }
+      if max(original.header.size.width, original.header.size.height) < side { return original }
+      store.unpin(original.key, wasSent: false)
+    }
     return nil
   }
 
   func findFirst(_ plan: PicturePlan, _ targets: [PictureTarget]) -> PictureStore.Found? {
     for target in targets {
       if let found = store.find(plan.key(target)) { return found }
+      if target == .original, let found = store.find(plan.key(target, isDegraded: true)) { return found }
     }
     return nil
   }
@@ -239,7 +247,7 @@ extension ImageEngine {
   /// The result while the file can't be read: a kept picture of another size, or a failure that is not remembered.
   func unavailable(_ plan: PicturePlan, _ reason: String) -> Outcome {
     let found =
-      findFirst(plan, plan.otherSizes.larger).map { ($0, false) }
+      findFirst(plan, plan.otherSizes.larger).map { ($0, plan.isDegraded($0)) }
       ?? findFirst(plan, plan.otherSizes.smaller).map { ($0, true) }
     guard let (found, isDegraded) = found else {
       return .failure(.unavailable, reason)

@@ -139,7 +139,7 @@ extension ImageEngine {
   private func render(_ plan: PicturePlan, _ work: RenderingWork) -> Outcome? {
     if let found = findFitting(plan, work.options) {
       shared.withLock { $0.counts.cacheHits += 1 }
-      return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: false)
+      return .kept(found, revision: plan.asset.revision, isDegraded: plan.isDegraded(found), isFresh: false)
     }
     if let failure = knownFailure(plan, .rendered) { return .failure(failure.kind, failure.message) }
     guard plan.asset.isAvailable else { return unavailable(plan, Self.offline) }
@@ -219,9 +219,9 @@ extension ImageEngine {
 
   private func keep(_ picture: ReceivedPicture, _ plan: PicturePlan) -> Outcome {
     do {
-      let found = try store.put(plan.key(plan.target(for: picture.header.size)), picture.bytes, picture.header)
+      let found = try store.put(plan.key(of: picture), picture.bytes, picture.header)
       sharedThumbnails?.share(found.key)
-      return .kept(found, revision: plan.asset.revision, isDegraded: false, isFresh: true)
+      return .kept(found, revision: plan.asset.revision, isDegraded: found.key.isDegraded, isFresh: true)
     } catch {
       return unkept(error.errorNumber, "the picture can't be written to")
     }

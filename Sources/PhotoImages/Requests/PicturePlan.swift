@@ -53,10 +53,10 @@ struct PicturePlan: Sendable {
     Int64((min(max(seconds, 0), Double(PictureRequest.latestMilliseconds / 1000)) * 1000).rounded())
   }
 
-  func key(_ target: PictureTarget) -> PictureKey {
+  func key(_ target: PictureTarget, isDegraded: Bool = false) -> PictureKey {
     PictureKey(
       library: library, assetID: work.assetID, revision: work.revision, file: work.file, target: target,
-      isPNG: work.isPNG, milliseconds: work.milliseconds)
+      isPNG: work.isPNG, milliseconds: work.milliseconds, isDegraded: isDegraded)
   }
 
   /// The key of failures of this result.
@@ -66,10 +66,18 @@ struct PicturePlan: Sendable {
       source: source, result: .init(target: work.target, isPNG: work.isPNG))
   }
 
-  /// The target under which a picture is kept. A picture that is smaller than a kept size has the size of the original.
-  func target(for size: ImageFrame) -> PictureTarget {
-    if case .kept(let side) = work.target, max(size.width, size.height) < side { return .original }
-    return work.target
+  /// The key under which a new picture is kept. A picture that is smaller than a kept size has the size of the original. If
+  /// it is degraded, it is the largest preview of the file, so it serves all larger sizes as well.
+  func key(of picture: ReceivedPicture) -> PictureKey {
+    let size = picture.header.size
+    guard case .kept(let side) = work.target else { return key(work.target, isDegraded: picture.isDegraded) }
+    guard max(size.width, size.height) < side else { return key(work.target) }
+    return key(.original, isDegraded: picture.isDegraded)
+  }
+
+  /// Whether a kept picture is smaller than this plan asks, although the file could give a larger one.
+  func isDegraded(_ found: PictureStore.Found) -> Bool {
+    found.key.isDegraded && max(found.header.size.width, found.header.size.height) < longerSide
   }
 
   /// The longer side of the picture that is wanted, in pixels.

@@ -11,8 +11,9 @@ struct PictureKey: Hashable, Sendable {
   var assetID: AssetID
   /// FNV-1a of the revision.
   var revision: UInt64
-  /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. Bits 16 to 63: a hash
-  /// of the frame and the time of a video, if the picture depends on them. The others are 0.
+  /// Bits 0 to 7: the index of the file. Bits 8 to 11: the size. Bit 12: whether PNG was asked for. Bit 13:
+  /// whether the file could give a larger picture. Bits 16 to 63: a hash of the frame and the time of a video, if the
+  /// picture depends on them. The others are 0.
   var variant: UInt64
 
   init(library: UInt64, assetID: AssetID, revision: UInt64, variant: UInt64) {
@@ -25,9 +26,10 @@ struct PictureKey: Hashable, Sendable {
   /// - Parameters:
   ///   - file: 0...255.
   ///   - milliseconds: the time of a video's frame.
+  ///   - isDegraded: whether the file could give a larger picture.
   init(
     library: UInt64, assetID: AssetID, revision: UInt64, file: Int, target: PictureTarget, isPNG: Bool,
-    milliseconds: Int64?
+    milliseconds: Int64?, isDegraded: Bool = false
   ) {
     var hash = PictureHash()
     var size: UInt64
@@ -41,15 +43,20 @@ struct PictureKey: Hashable, Sendable {
       hash.combine(UInt64(covers ? 1 : 0))
     }
     if let milliseconds { hash.combine(UInt64(bitPattern: milliseconds)) }
-    size = size << 8 | UInt64(file & 0xFF) | (isPNG ? 1 << 12 : 0)
+    size = size << 8 | UInt64(file & 0xFF) | (isPNG ? 1 << 12 : 0) | (isDegraded ? Self.degradedBit : 0)
     self.init(
       library: library, assetID: assetID, revision: revision, variant: size | (hash.isEmpty ? 0 : hash.value << 16))
   }
 
   private static let originalSize: UInt64 = 5
+  private static let degradedBit: UInt64 = 1 << 13
 
   /// Whether PNG was asked for.
   var asksForPNG: Bool { variant >> 12 & 1 != 0 }
+
+  /// Whether the file could give a larger picture, but the decoder took a preview instead. It has another name, because a
+  /// request must not get it as the picture of the original's size.
+  var isDegraded: Bool { variant & Self.degradedBit != 0 }
 
   /// The index of the folder.
   var folder: Int { Self.folderIndex(of: assetID) }
@@ -58,10 +65,10 @@ struct PictureKey: Hashable, Sendable {
   var file: Int { Int(variant & 0xFF) }
 
   /// Whether the picture has a kept size, and does not depend on a frame or on the time of a video.
-  var isOfKeptSize: Bool { variant >> 8 & 0xF < Self.originalSize && variant >> 16 == 0 }
+  var isOfKeptSize: Bool { variant >> 8 & 0xF < Self.originalSize && variant >> 16 == 0 && !isDegraded }
 
   /// Whether the picture has the size of the original. A photo that is smaller than a kept size has such a picture only.
-  var isOfOriginalSize: Bool { variant >> 8 & 0xF == Self.originalSize && variant >> 16 == 0 }
+  var isOfOriginalSize: Bool { variant >> 8 & 0xF == Self.originalSize && variant >> 16 == 0 && !isDegraded }
 
   /// - Parameter isPNG: whether the content is PNG. A picture with transparency is, although JPEG was asked for.
   func name(isPNG: Bool) -> String {
