@@ -244,6 +244,52 @@ struct RequestTests {
     #expect(fixture.maker.rendered.count == 2)
   }
 
+  /// The request begins the work, and is cancelled before the file is decoded.
+  @Test func memberOfACachingSetIsMadeAlthoughARequestForItWasCancelled() async throws {
+    let fixture = try EngineFixture(workers: 2)
+    fixture.assets.add(1...1)
+    let lookups = Atomic(0)
+    let (mayRender, mayLookUp) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    fixture.assets.setOnLookup { _ in
+      switch lookups.add(1, ordering: .sequentiallyConsistent).newValue {
+      // The lane for rendering looks up the asset again, and then the member is looked up.
+      case 2: mayRender.wait()
+      case 3: mayLookUp.wait()
+      default: break
+      }
+    }
+    let session = try fixture.session()
+    try session.request(demands([1]))
+    try await eventually("the request begins") { lookups.load(ordering: .sequentiallyConsistent) == 2 }
+    try session.startCaching(assetIDs: [1], frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await eventually("the member is looked up") { lookups.load(ordering: .sequentiallyConsistent) == 3 }
+    mayLookUp.signal()
+    try await eventually("the member has found the work of the request") {
+      fixture.engine.shared.withLock { $0.cachingLookupCount == 0 }
+    }
+    #expect(await session.cancel(nil) == [1])
+    mayRender.signal()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.keptFiles.count == 1 && fixture.maker.rendered.count == 1)
+  }
+
+  /// The other session does not read, so its request gets no work for a long time.
+  @Test func memberOfACachingSetDoesNotWaitForARequestThatGetsNoWork() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...65)
+    let (session, other) = (try fixture.session("a"), try fixture.session("b"))
+    try session.request(demands(1...65))
+    try await eventually("64 results wait") {
+      fixture.engine.shared.withLock { $0.sessions[session.number]?.results.count } == 64
+        && fixture.engine.statistics().running == 0
+    }
+    try other.startCaching(
+      assetIDs: Array(1...65), frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    try await fixture.waitForRendering(65)
+    #expect(try await fixture.results(of: session, finals: 65).count == 65)
+    #expect(fixture.maker.rendered.count == 65)
+  }
+
   /// `photoctl images --warm` ends when nothing is queued or runs.
   @Test func memberOfACachingSetIsCountedWhileItsPictureIsLookedUp() async throws {
     let fixture = try EngineFixture()

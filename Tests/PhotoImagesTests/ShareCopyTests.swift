@@ -135,6 +135,19 @@ struct ShareCopyTests {
     #expect(try await fixture.results(of: session, finals: 1).last?.longerSide == 256)
   }
 
+  @Test func aCopyForACancelledRequestGoesOnIfACachingSetHoldsIt() async throws {
+    let fixture = try fixture()
+    let session = try fixture.session()
+    fixture.assets.blockShare()
+    try session.request(demands(1...1, .highQuality))
+    try await eventually("the file is copied") { fixture.assets.blockedCount == 1 }
+    try session.startCaching(assetIDs: [1], frame: ImageFrame(width: 256, height: 256), contentMode: .aspectFit)
+    #expect(await session.cancel(nil) == [1])
+    fixture.assets.answerFromShare()
+    try await fixture.waitUntilIdle()
+    #expect(fixture.assets.copied == ["1.jpg"] && fixture.keptFiles.count == 1)
+  }
+
   @Test(arguments: [false, true]) func aCopyForACachingSetEndsWithTheSet(isClosed: Bool) async throws {
     let fixture = try fixture()
     let session = try fixture.session()

@@ -72,6 +72,8 @@ struct CachingSets: Sendable {
   }
 
   private var sessions: [Int: Session] = [:]
+  /// The members whose pictures are made for requests now. If all of those are cancelled, a member has its turn again.
+  private var held: [PicturePlan.WorkKey: [(session: Int, member: Member)]] = [:]
   private var clientTurns: [ImageClient: UInt64] = [:]
   private var turn: UInt64 = 0
   private(set) var pendingCount = 0
@@ -171,6 +173,24 @@ struct CachingSets: Sendable {
     else { return }
     sessions[session]?.postponed.append(member)
     pendingCount += 1
+  }
+
+  /// Keeps a member that was taken until this work ends, unless it was removed since. The caller must call
+  /// ``endWork(_:)`` then.
+  mutating func hold(_ member: Member, of session: Int, until work: PicturePlan.WorkKey) {
+    guard sessions[session]?.members[member.want]?.contains(member.assetID) == true,
+      sessions[session]?.isPending.insert(member).inserted == true
+    else { return }
+    held[work, default: []].append((session, member))
+    pendingCount += 1
+  }
+
+  /// Gives the members that waited for this work their turn again.
+  mutating func endWork(_ work: PicturePlan.WorkKey) {
+    for (session, member) in held.removeValue(forKey: work) ?? []
+    where sessions[session]?.isPending.contains(member) == true {
+      sessions[session]?.pending.append(member)
+    }
   }
 
   /// Whether a session has a member of this asset.

@@ -28,7 +28,7 @@ extension ImageEngine {
       return true
     }
     while let (session, member) = takeCachingMember() {
-      let lookup = cache(member)
+      let lookup = cache(member, of: session)
       shared.withLock { state in
         if lookup != .rendered { state.cachingLookupCount -= 1 }
         if lookup == .postponed { state.caching.postpone(member, of: session) }
@@ -50,7 +50,7 @@ extension ImageEngine {
     if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
     // One turn of the lock: the statistics never miss a request or a picture.
     let served = shared.withLock { state -> [ImageTicket] in
-      let tickets = state.rendering.finish(work.key)
+      let tickets = state.finishRendering(work.key)
       guard case .kept(let found, _, let isDegraded, let isFresh) = outcome else { return tickets }
       if tickets.isEmpty, isFresh { state.counts.undelivered += 1 }
       guard !isDegraded else { return tickets }
@@ -70,7 +70,7 @@ extension ImageEngine {
   /// Ends work that all its requests cancelled before the file was open. Requests that have joined it since wait again.
   private func finishUnwanted(_ work: RenderingWork) {
     shared.withLock { state in
-      for ticket in state.rendering.finish(work.key) {
+      for ticket in state.finishRendering(work.key) {
         state.sessions[ticket.session]?.release(.rendering)
         state.addRendering(ticket, work.key)
       }
@@ -186,8 +186,7 @@ extension ImageEngine {
     if plan.work.isOnShare, let copy = shared.withLock({ $0.copies.find(plan) }) { return .success(copy) }
     return open(plan.file) { [shared] in
       shared.withLock { state in
-        !state.isEnding
-          && (state.rendering.hasWaiters(work.key) || work.isCaching && state.caching.holds(work.key.assetID))
+        !state.isEnding && (state.rendering.hasWaiters(work.key) || state.caching.holds(work.key.assetID))
       }
     }
   }
@@ -245,7 +244,7 @@ extension ImageEngine {
 
   /// The result of looking for the picture of a caching set's member.
   private enum CachingLookup {
-    /// There is nothing to make.
+    /// There is nothing to make now.
     case over
     /// The picture was made, as a job of the queue.
     case rendered
@@ -299,7 +298,7 @@ extension ImageEngine {
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.
-  private func cache(_ member: CachingSets.Member) -> CachingLookup {
+  private func cache(_ member: CachingSets.Member, of session: Int) -> CachingLookup {
     let options = ImageOptions(
       frame: member.want.frame, contentMode: member.want.contentMode, delivery: .highQuality)
     guard case .plan(let plan) = plan(options, member.assetID, pixelSize: nil), plan.asset.isAvailable else {
@@ -313,14 +312,18 @@ extension ImageEngine {
     }
     let beginning = shared.withLock { state in
       let beginning = state.rendering.begin(plan.work)
+      switch beginning {
       // The statistics have the member once at each moment.
-      if beginning == .begun { state.cachingLookupCount -= 1 }
+      case .begun: state.cachingLookupCount -= 1
+      // The requests that the picture is made for may be cancelled before it is decoded.
+      case .isRunning: state.caching.hold(member, of: session, until: plan.work)
+      case .noTurn: break
+      }
       return beginning
     }
     switch beginning {
     case .begun: break
-    // A request for the same picture makes it, or will.
-    case .exists: return .over
+    case .isRunning: return .over
     case .noTurn: return .postponed
     }
     let work = RenderingWork(key: plan.work, options: options, isCaching: true)
@@ -333,7 +336,7 @@ extension ImageEngine {
   private func finishCaching(_ work: RenderingWork, _ outcome: Outcome) {
     guard shared.withLock({ $0.rendering.hasWaiters(work.key) }) else {
       if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
-      let joined = shared.withLock { $0.rendering.finish(work.key) }
+      let joined = shared.withLock { $0.finishRendering(work.key) }
       closeUnusedCopies()
       deliver(outcome, to: joined, isFinal: true, .rendering)
       // A file on a share may have its turn now.

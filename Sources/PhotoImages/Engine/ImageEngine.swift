@@ -64,6 +64,13 @@ package final class ImageEngine: Sendable {
       rendering.take { sessions[$0]?.reserve(.rendering) ?? false }
     }
 
+    /// Ends a job of the lane for rendering.
+    /// - Returns: the requests that it serves.
+    mutating func finishRendering(_ key: PicturePlan.WorkKey) -> [ImageTicket] {
+      caching.endWork(key)
+      return rendering.finish(key)
+    }
+
     /// Removes the copies whose work has ended or was cancelled. The caller closes them.
     mutating func removeUnusedCopies() -> [OpenImageFile] {
       copies.removeUnused { rendering.exists($0) }

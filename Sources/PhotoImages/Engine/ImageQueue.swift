@@ -160,10 +160,10 @@ struct ImageQueue<Key: Hashable & Sendable>: Sendable {
     return nil
   }
 
-  /// Begins a job that no request asked for. Requests with its key join it.
-  /// - Returns: false if such a job runs or waits.
+  /// Begins a job that no request asked for. Requests with its key join it when their session has room.
+  /// - Returns: false if such a job runs.
   mutating func begin(_ key: Key) -> Bool {
-    guard !exists(key) else { return false }
+    guard running[key] == nil else { return false }
     running[key] = []
     return true
   }

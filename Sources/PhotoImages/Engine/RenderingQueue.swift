@@ -62,16 +62,16 @@ struct RenderingQueue: Sendable {
   /// How a job that no request asked for begins.
   enum Beginning {
     case begun
-    /// Such a job runs or waits.
-    case exists
+    /// Such a job runs.
+    case isRunning
     /// The file is on a share, and has to wait for its turn.
     case noTurn
   }
 
   mutating func begin(_ key: Key) -> Beginning {
-    guard key.isOnShare else { return local.begin(key) ? .begun : .exists }
+    guard key.isOnShare else { return local.begin(key) ? .begun : .isRunning }
     guard hasShareTurn else { return .noTurn }
-    return shares.begin(key) ? .begun : .exists
+    return shares.begin(key) ? .begun : .isRunning
   }
 
   func hasWaiters(_ key: Key) -> Bool { key.isOnShare ? shares.hasWaiters(key) : local.hasWaiters(key) }
