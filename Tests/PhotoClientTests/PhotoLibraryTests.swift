@@ -8,6 +8,94 @@ import Varlink
 @testable import PhotoClient
 
 struct PhotoLibraryTests {
+  /// An answer that comes when it is allowed to.
+  private final class HeldAnswer: Sendable {
+    private let state = Mutex((begun: 0, isAllowed: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+    /// How many calls have begun.
+    var begunCount: Int { state.withLock { $0.begun } }
+
+    func wait() async {
+      await withCheckedContinuation { continuation in
+        let isAllowed = state.withLock { state in
+          state.begun += 1
+          if !state.isAllowed { state.waiting.append(continuation) }
+          return state.isAllowed
+        }
+        if isAllowed { continuation.resume() }
+      }
+    }
+
+    func allow() {
+      let waiting = state.withLock { state in
+        state.isAllowed = true
+        defer { state.waiting = [] }
+        return state.waiting
+      }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: [1, 3]) func aSlowCallHoldsUpNoOther(slowCount: Int) async throws {
+    let held = HeldAnswer()
+    let slow: ScriptedDaemon.Answer = { call in
+      await held.wait()
+      try await call.reply(UndoableChangesReply(changes: []))
+    }
+    let quick: ScriptedDaemon.Answer = { try await $0.reply(Authorization(status: .authorized, client: "test")) }
+    try await ScriptedDaemon.with(["FetchUndoableChanges": slow, "AuthorizationStatus": quick]) { daemon in
+      let library = daemon.library()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<slowCount { group.addTask { _ = try await library.undoableChanges() } }
+        try await eventually("the slow calls run") { held.begunCount == slowCount }
+        for _ in 0..<10 { _ = try await library.authorization() }
+        #expect(daemon.service.connections.count == slowCount + 1, "calls one after another use the same connection")
+        held.allow()
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func manyCallsShareFewConnections() async throws {
+    let held = HeldAnswer()
+    let slow: ScriptedDaemon.Answer = { call in
+      await held.wait()
+      try await call.reply(UndoableChangesReply(changes: []))
+    }
+    try await ScriptedDaemon.with(["FetchUndoableChanges": slow]) { daemon in
+      let library = daemon.library()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 1...4 {
+          group.addTask { _ = try await library.undoableChanges() }
+          try await eventually("\(number) calls run") { held.begunCount == number }
+        }
+        for _ in 0..<20 { group.addTask { _ = try await library.undoableChanges() } }
+        held.allow()
+        try await group.waitForAll()
+      }
+      #expect(held.begunCount == 24 && daemon.service.connections.count <= 4)
+    }
+  }
+
+  /// photod goes on with a call whose task was cancelled.
+  @Test(.timeLimit(.minutes(1))) func aCallDoesNotWaitForACancelledOne() async throws {
+    let held = HeldAnswer()
+    let slow: ScriptedDaemon.Answer = { call in
+      await held.wait()
+      try await call.reply(UndoableChangesReply(changes: []))
+    }
+    let quick: ScriptedDaemon.Answer = { try await $0.reply(Authorization(status: .authorized, client: "test")) }
+    try await ScriptedDaemon.with(["FetchUndoableChanges": slow, "AuthorizationStatus": quick]) { daemon in
+      let library = daemon.library()
+      let cancelled = Task { try await library.undoableChanges() }
+      try await eventually("the call runs") { held.begunCount == 1 }
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self) { try await cancelled.value }
+      for _ in 0..<8 { _ = try await library.authorization() }
+      held.allow()
+    }
+  }
+
   @Test func fetchSendsItsOptionsAndReturnsThePagesInOrder() async throws {
     struct Parameters: Decodable, Equatable {
       let options: FetchOptions

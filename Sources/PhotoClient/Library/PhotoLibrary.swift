@@ -14,10 +14,10 @@ import Varlink
 /// A program that shows photos uses results (``fetchAssets(with:)``) and their changes (``changes(for:onProblem:)``). The
 /// other methods are the calls of the contract themselves.
 ///
-/// No connection is made before the first call. Calls of all tasks share one connection, which is made again if the
-/// daemon closed it. The daemon does so after 10 minutes without a call, and when it restarts. Calls that may take long,
-/// such as ``synchronize(timeout:)``, have their own connection, so no other call waits for them. Each iteration of a
-/// stream also has its own connection, and closes it when the loop is left.
+/// No connection is made before the first call. The calls of all tasks share at most four connections, so a slow call holds
+/// up no other, unless four are slow. A connection is made again if the daemon closed it. The daemon does so after 10
+/// minutes without a call, and when it restarts. Calls that may take long, such as ``synchronize(timeout:)``, have their own
+/// connection. Each iteration of a stream also has its own connection, and closes it when the loop is left.
 ///
 /// While photod is away, fetches, results, changes and the reading of files wait for it: for 30 s, because it may be
 /// restarting. A library that photod has never answered waits for 2 s, because photod is probably not installed or not
@@ -382,20 +382,34 @@ public final class PhotoLibrary: Sendable {
     _ method: String, in interface: String = PhotoLibrary.interface, _ parameters: P, returning type: R.Type
   ) async throws -> R {
     try await translatingErrors(at: socketPath) {
-      let (client, isNew) = try await connection.client()
+      let (client, isNew) = try await connection.take()
       do {
-        let result = try await client.call("\(interface).\(method)", parameters, returning: type)
-        hasBeenReached.store(true, ordering: .relaxed)
-        return result
+        return try await reply(on: client, method, in: interface, parameters, returning: type)
       } catch VarlinkClientError.connectionClosed {
-        await connection.drop(client)
         // An old connection may have been idle too long, or have belonged to an earlier daemon.
         if isNew { throw VarlinkClientError.connectionClosed }
       }
-      let (another, _) = try await connection.client()
-      let result = try await another.call("\(interface).\(method)", parameters, returning: type)
+      let another = try await connection.takeNew()
+      return try await reply(on: another, method, in: interface, parameters, returning: type)
+    }
+  }
+
+  /// Makes a call on a shared connection, and gives the connection back.
+  private func reply<P: Encodable & Sendable, R: Decodable>(
+    on client: VarlinkClient, _ method: String, in interface: String, _ parameters: P, returning type: R.Type
+  ) async throws -> R {
+    do {
+      let result = try await client.call("\(interface).\(method)", parameters, returning: type)
+      await connection.giveBack(client)
       hasBeenReached.store(true, ordering: .relaxed)
       return result
+    } catch let error as VarlinkError {
+      await connection.giveBack(client)
+      throw error
+    } catch {
+      // It is closed, or photod still works on a call whose task was cancelled.
+      await connection.drop(client)
+      throw error
     }
   }
 
@@ -415,31 +429,64 @@ extension Duration {
   fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// The connection for calls, made when it is first needed.
+/// The connections for calls, made when they are needed. photod answers the calls of a connection one after another, so
+/// each task gets a connection of its own, and a slow call holds up no other. If there are enough, calls share one.
 private actor SharedConnection {
+  private static let mostConnections = 4
+
   private let path: String
-  private var current: VarlinkClient?
+  /// The connection that was used last is used next, and the others become idle. photod closes an idle one.
+  private var connections: [(client: VarlinkClient, callCount: Int)] = []
+  private var connectingCount = 0
 
   init(path: String) { self.path = path }
 
-  /// A connection, and whether it was made for this call.
-  func client() async throws -> (VarlinkClient, isNew: Bool) {
-    if let current { return (current, false) }
+  /// A connection, and whether it was made for this call. The caller must give it back, or drop it.
+  func take() async throws -> (VarlinkClient, isNew: Bool) {
+    if let index = connections.lastIndex(where: { $0.callCount == 0 }) { return (share(index), false) }
+    if connections.count + connectingCount >= Self.mostConnections, let index = leastBusy {
+      return (share(index), false)
+    }
+    return try await connect()
+  }
+
+  /// A connection to the present daemon, after an old one was closed. The free ones may be closed too.
+  func takeNew() async throws -> VarlinkClient {
+    connections.removeAll { $0.callCount == 0 }
+    return try await connect().0
+  }
+
+  private func connect() async throws -> (VarlinkClient, isNew: Bool) {
+    connectingCount += 1
+    defer { connectingCount -= 1 }
     let client = try await VarlinkClient.connect(path: path)
-    // Another task may have connected in the meantime.
-    if let current { return (current, false) }
-    current = client
+    // Without room, it serves this call only.
+    if connections.count < Self.mostConnections { connections.append((client, 1)) }
     return (client, true)
   }
 
-  func close() async {
-    let client = current
-    current = nil
-    await client?.close()
+  private var leastBusy: Int? {
+    connections.indices.min { connections[$0].callCount < connections[$1].callCount }
   }
 
-  /// Forgets a connection that is closed.
-  func drop(_ client: VarlinkClient) {
-    if current === client { current = nil }
+  private func share(_ index: Int) -> VarlinkClient {
+    connections[index].callCount += 1
+    return connections[index].client
   }
+
+  func giveBack(_ client: VarlinkClient) {
+    guard let index = connections.firstIndex(where: { $0.client === client }) else { return }
+    var connection = connections.remove(at: index)
+    connection.callCount -= 1
+    connections.append(connection)
+  }
+
+  func close() async {
+    let closed = connections
+    connections = []
+    for connection in closed { await connection.client.close() }
+  }
+
+  /// Gives no other call this connection. It is closed when its last call has ended.
+  func drop(_ client: VarlinkClient) { connections.removeAll { $0.client === client } }
 }
