@@ -23,11 +23,17 @@ final class PictureDecoders: PictureMaker {
   let images: PictureProcesses
   private let videos: PictureProcesses
 
-  init(images: PictureProgram, previews: PictureProgram, videos: PictureProgram, logger: Logger) {
+  /// - Parameter immediateLimits: the limits of immediate pictures.
+  init(
+    images: PictureProgram, previews: PictureProgram, videos: PictureProgram,
+    immediateLimits: PictureProcesses.Limits = .immediate, logger: Logger
+  ) {
     // The processes of both start one after another, and those that are there sooner come first.
     let starting = DispatchQueue(label: "photod.picture-start")
-    self.previews = PictureProcesses(program: previews, starting: starting, logger: logger)
-    immediateImages = PictureProcesses(program: images, starting: starting, logger: logger)
+    self.previews = PictureProcesses(
+      program: previews, limits: immediateLimits, starting: starting, logger: logger)
+    immediateImages = PictureProcesses(
+      program: images, limits: immediateLimits, starting: starting, logger: logger)
     self.images = PictureProcesses(program: images, niceness: Self.niceness, logger: logger)
     self.videos = PictureProcesses(program: videos, niceness: Self.niceness, logger: logger)
   }

@@ -105,6 +105,14 @@ final class EngineFixture: Sendable {
     return results
   }
 
+  /// The requests that are looked up, or get an immediate picture, or wait for that.
+  var earlyCount: Int {
+    engine.shared.withLock { state in
+      state.lookups.waitingCount + state.lookups.runningCount + state.immediate.waitingCount
+        + state.immediate.runningCount + state.movingCount
+    }
+  }
+
   /// Waits until so many pictures were begun.
   func waitForRendering(_ count: Int) async throws {
     try await eventually("\(count) pictures begun, not \(maker.rendered.count)") { maker.rendered.count >= count }

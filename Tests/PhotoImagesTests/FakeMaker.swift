@@ -8,6 +8,7 @@ import Synchronization
 final class FakeMaker: PictureMaker {
   struct State {
     var isHeld = false
+    var isEmbeddedHeld = false
     /// The files whose pictures are held, by name.
     var heldNames: Set<String> = []
     var waiting: [DispatchSemaphore] = []
@@ -43,12 +44,16 @@ final class FakeMaker: PictureMaker {
   /// Lets no picture be finished until ``release()``. Embedded ones are made all the same.
   func hold() { state.withLock { $0.isHeld = true } }
 
+  /// Lets no embedded picture be finished until ``release()``.
+  func holdEmbedded() { state.withLock { $0.isEmbeddedHeld = true } }
+
   /// Lets no picture of these files be finished until ``release()``.
   func hold(_ names: Set<String>) { state.withLock { $0.heldNames = names } }
 
   func release() {
     let waiting = state.withLock { state in
       state.isHeld = false
+      state.isEmbeddedHeld = false
       state.heldNames = []
       defer { state.waiting = [] }
       return state.waiting
@@ -60,7 +65,9 @@ final class FakeMaker: PictureMaker {
     let name = String(decoding: request.name, as: UTF8.self)
     let gate = state.withLock { state -> DispatchSemaphore? in
       state.begun.append(request)
-      guard state.isHeld || state.heldNames.contains(name), request.kind == .rendered else { return nil }
+      let isHeld =
+        request.kind == .rendered ? state.isHeld || state.heldNames.contains(name) : state.isEmbeddedHeld
+      guard isHeld else { return nil }
       let semaphore = DispatchSemaphore(value: 0)
       state.waiting.append(semaphore)
       return semaphore

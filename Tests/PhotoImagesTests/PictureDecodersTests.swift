@@ -98,7 +98,8 @@ import Testing
   @Test func embeddedPictureOfAJPEGComesFromPhotodPreview() throws {
     let path = try ScriptedDecoder.install(in: folder.path)
     let decoders = PictureDecoders(
-      images: .test("/bin/none"), previews: .test(path), videos: .test("/bin/none"), logger: Logger(label: "test"))
+      images: .test("/bin/none"), previews: .test(path), videos: .test("/bin/none"), immediateLimits: .init(),
+      logger: Logger(label: "test"))
     defer { decoders.shutDown() }
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -117,7 +118,8 @@ import Testing
     let path = try ScriptedDecoder.install(in: folder.path)
     let preview = isInstalled ? BuiltPrograms.path("photod-preview") : "/bin/none"
     let decoders = PictureDecoders(
-      images: .test(path), previews: .test(preview), videos: .test("/bin/none"), logger: Logger(label: "test"))
+      images: .test(path), previews: .test(preview), videos: .test("/bin/none"), immediateLimits: .init(),
+      logger: Logger(label: "test"))
     defer { decoders.shutDown() }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

@@ -37,6 +37,7 @@ import WorkerProcess
     case .picture(let picture): "\(picture.header.size.width) × \(picture.header.size.height)"
     case .failed(let failure, let message): "\(failure): \(message)"
     case .blamed(let reason): reason.contains("took longer") ? "blamed for its time" : "blamed"
+    case .late: "late"
     case .unavailable(let kind, _): "\(kind), not blamed"
     }
   }
@@ -98,6 +99,26 @@ import WorkerProcess
     #expect(make("hang", by: processes) == "blamed for its time")
     #expect(processes.processIDs.isEmpty)
     #expect(make("stop", by: processes) == "unreadable, not blamed")
+  }
+
+  @Test func fileOfAnImmediatePictureIsNotBlamedForItsTime() {
+    let processes = PictureProcesses(
+      program: .test(path), limits: .init(deadline: .seconds(2), blamesLateFile: false), logger: Logger(label: "test"))
+    defer { processes.shutDown() }
+    while make("a", by: processes) != "60 × 40" {}
+    #expect(make("hang", by: processes) == "late")
+    #expect(make("stop", by: processes) == "unreadable, not blamed")
+  }
+
+  /// The process sends no greeting, so none is ready.
+  @Test func aCallWaitsForAStartNoLongerThanForAPicture() throws {
+    let silent = folder.path + "/silent"
+    try installProgram("#!/bin/sh\nexec sleep 60\n", at: silent)
+    let processes = PictureProcesses(
+      program: .test(silent), limits: .init(deadline: .milliseconds(200)), logger: Logger(label: "test"))
+    defer { processes.shutDown() }
+    processes.keepReady(1)
+    #expect(make("a", by: processes) == "unavailable, not blamed")
   }
 
   @Test func idleProcessesEnd() async throws {

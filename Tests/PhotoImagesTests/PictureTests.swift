@@ -104,6 +104,42 @@ struct PictureTests {
     #expect(seen.map(\.requestID).sorted() == [8, 9])
   }
 
+  /// An embedded picture may take two seconds, and the disk of the photo may have to spin up before.
+  @Test func keptPictureNeverWaitsBehindAnEmbeddedOne() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...9)
+    let session = try fixture.session()
+    _ = try await fixture.picture(8, in: session, as: 1)
+    fixture.maker.holdEmbedded()
+    try session.request((2...7).map { ImageDemand(id: $0, assetID: $0, options: .square(256, .opportunistic)) })
+    try await eventually("all threads for embedded pictures are held") {
+      fixture.maker.embeddedCount == ImageEngine.immediateThreadCount
+    }
+    #expect(try await fixture.picture(8, .square(256, .opportunistic), in: session, as: 8).isFinal)
+    #expect(try await fixture.picture(9, in: session, as: 9).isFinal, "nor does one that has to be made")
+    fixture.maker.release()
+    _ = try await fixture.results(of: session, finals: 6)
+  }
+
+  @Test func embeddedPictureThatComesTooLateCountsAsNone() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    fixture.maker.state.withLock { state in
+      state.embedded = ["1.jpg"]
+      state.embeddedFailures["1.jpg"] = .late("the decoder took longer than 2 s")
+    }
+    let session = try fixture.session()
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 1).longerSide == 256)
+    #expect(try await fixture.picture(1, .square(512, .highQuality), in: session, as: 2).longerSide == 512)
+    #expect(fixture.maker.embeddedCount == 1)
+    fixture.clock.advance(61)
+    fixture.maker.state.withLock { $0.embeddedFailures = [:] }
+    // No picture of the revision is kept.
+    fixture.assets.change(1) { $0.revision = "r2" }
+    #expect(try await fixture.picture(1, .square(256, .fast), in: session, as: 3).longerSide == 160)
+    #expect(fixture.engine.statistics().failed == 0)
+  }
+
   /// Of some RAW files, the decoder has only a small preview.
   @Test func pictureOfAPreviewStaysDegraded() async throws {
     let fixture = try EngineFixture(isSharing: true)

@@ -217,7 +217,7 @@ struct RequestTests {
     try await fixture.waitForRendering(1)
     try session.request(demands([1]))
     try await eventually("the request joins") {
-      fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 0
+      fixture.earlyCount + fixture.engine.shared.withLock { $0.rendering.waitingCount } == 0
         && fixture.engine.statistics().running == 1
     }
     fixture.maker.release()
@@ -235,7 +235,7 @@ struct RequestTests {
     try await fixture.waitForRendering(1)
     try session.request(demands([1]))
     try await eventually("the request joins") {
-      fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 0
+      fixture.earlyCount + fixture.engine.shared.withLock { $0.rendering.waitingCount } == 0
         && fixture.engine.statistics().running == 1
     }
     fixture.assets.change(1) { $0.revision = "r2" }
@@ -331,7 +331,7 @@ struct RequestTests {
     fixture.clock.advance(2)
     try await fixture.waitUntilIdle()
     #expect(fixture.maker.rendered.count == 84)
-    #expect(fixture.engine.shared.withLock { $0.rendering.waitingCount + $0.immediate.waitingCount } == 136)
+    #expect(fixture.earlyCount + fixture.engine.shared.withLock { $0.rendering.waitingCount } == 136)
     var finals = 0
     try await eventually("200 results") {
       finals += session.takeResults().count

@@ -25,9 +25,7 @@ struct ShareCopyTests {
   ) async throws {
     for id in ids {
       try session.request(demands([id], .opportunistic))
-      try await eventually("the immediate lane is done") {
-        fixture.engine.shared.withLock { $0.immediate.waitingCount + $0.immediate.runningCount + $0.movingCount } == 0
-      }
+      try await eventually("the immediate lane is done") { fixture.earlyCount == 0 }
     }
   }
 
@@ -60,9 +58,7 @@ struct ShareCopyTests {
     let session = try fixture.session()
     fixture.maker.hold()
     try session.request(demands(1...40, .opportunistic))
-    try await eventually("the immediate lane is done") {
-      fixture.engine.shared.withLock { $0.immediate.waitingCount + $0.immediate.runningCount + $0.movingCount } == 0
-    }
+    try await eventually("the immediate lane is done") { fixture.earlyCount == 0 }
     // One more may be a copy that is decoded.
     #expect(waitingCopies(fixture) <= WaitingCopies.maximumCount)
     #expect(fixture.assets.openCopyCount <= WaitingCopies.maximumCount + 1)

@@ -45,6 +45,8 @@ struct FailureMemory: Sendable {
   static let maximumCount = 16_384
   /// How long a missing decoder is remembered, in seconds.
   static let unsupportedTime: UInt32 = 60
+  /// How long an immediate picture that came too late is remembered, in seconds. The machine may have been busy.
+  static let lateTime: UInt32 = 60
 
   private var recent: [Key: Failure] = [:]
   private var older: [Key: Failure] = [:]

@@ -3,8 +3,14 @@ import ImageRecords
 import PhotoContract
 import PhotoModel
 
-// The immediate lane: kept pictures, shared thumbnails and embedded pictures.
+// The lanes before rendering: kept pictures, then shared thumbnails and embedded pictures.
 extension ImageEngine {
+  private enum Lookup {
+    case ended(Step)
+    /// No picture is kept that can be sent, but there may be an immediate one.
+    case mayDecode(PicturePlan)
+  }
+
   private enum Step {
     case final(Outcome)
     /// The picture must be rendered. A degraded one may be sent before.
@@ -19,21 +25,48 @@ extension ImageEngine {
     var reservedBytes: Int64?
   }
 
-  /// Serves the next request of the immediate lane.
+  /// Looks up the pictures of the next request.
+  /// - Returns: false if there is none.
+  func serveLookup() -> Bool {
+    let job = shared.withLock { state -> ImageQueue<DemandKey>.Job? in
+      state.isEnding ? nil : state.takeLookup()
+    }
+    guard let job else { return false }
+    switch lookUp(job.key) {
+    case .ended(let step): finish(step) { $0.lookups.finish(job.key) }
+    case .mayDecode(let plan):
+      shared.withLock { state in
+        for ticket in state.lookups.finish(job.key) {
+          state.sessions[ticket.session]?.release(.immediate)
+          state.addImmediate(ticket, ImmediateKey(demand: job.key, plan: plan))
+        }
+      }
+      immediateThreads.wake()
+    }
+    return true
+  }
+
+  /// Decodes the immediate picture of the next request.
   /// - Returns: false if there is none.
   func serveImmediate() -> Bool {
-    let job = shared.withLock { state -> ImageQueue<DemandKey>.Job? in
+    let job = shared.withLock { state -> ImageQueue<ImmediateKey>.Job? in
       state.isEnding ? nil : state.takeImmediate()
     }
     guard let job else { return false }
-    switch step(job.key) {
+    finish(decode(job.key.plan, job.key.demand)) { $0.immediate.finish(job.key) }
+    return true
+  }
+
+  /// - Parameter end: ends the job, and returns the requests that it serves.
+  private func finish(_ step: Step, end: (inout State) -> [ImageTicket]) {
+    switch step {
     case .final(let outcome):
       if case .failure = outcome { shared.withLock { $0.counts.failed += 1 } }
-      let tickets = shared.withLock { $0.immediate.finish(job.key) }
+      let tickets = shared.withLock { end(&$0) }
       deliver(outcome, to: tickets, isFinal: true, .immediate)
     case .render(let plan, let immediate):
       let tickets = shared.withLock { state in
-        let tickets = state.immediate.finish(job.key)
+        let tickets = end(&state)
         state.movingCount += tickets.count
         return tickets
       }
@@ -52,45 +85,53 @@ extension ImageEngine {
       }
     }
     wakeRendering()
-    return true
   }
 
-  private func step(_ demand: DemandKey) -> Step {
+  private func lookUp(_ demand: DemandKey) -> Lookup {
     let options = demand.options
     let plan: PicturePlan
     switch self.plan(options, demand.assetID, pixelSize: nil) {
     case .plan(let made): plan = made
-    case .outcome(let outcome): return .final(outcome)
+    case .outcome(let outcome): return .ended(.final(outcome))
     }
-    if let found = findFitting(plan, options) {
-      shared.withLock { $0.counts.cacheHits += 1 }
-      return .final(
-        .kept(found, revision: plan.asset.revision, isDegraded: plan.isDegraded(found), isFresh: false))
+    if let found = findFitting(plan, options) { return .ended(.final(kept(found, plan))) }
+    guard plan.asset.isAvailable else { return .ended(.final(unavailable(plan, Self.offline))) }
+    if let failure = knownFailure(plan, .rendered) {
+      return .ended(.final(.failure(failure.kind, failure.message)))
     }
-    guard plan.asset.isAvailable else { return .final(unavailable(plan, Self.offline)) }
-    if let failure = knownFailure(plan, .rendered) { return .final(.failure(failure.kind, failure.message)) }
     switch options.delivery {
-    case .highQuality: return .render(plan, Immediate())
+    case .highQuality: return .ended(.render(plan, Immediate()))
     case .opportunistic:
-      let smaller = findFirst(plan, plan.otherSizes.smaller).map {
-        Outcome.kept($0, revision: plan.asset.revision, isDegraded: true, isFresh: false)
+      if let smaller = findFirst(plan, plan.otherSizes.smaller) {
+        let outcome = Outcome.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false)
+        return .ended(.render(plan, Immediate(outcome: outcome)))
       }
-      return .render(plan, smaller.map { Immediate(outcome: $0) } ?? immediate(plan, demand))
     case .fast:
-      if let larger = findFirst(plan, plan.otherSizes.larger) {
-        shared.withLock { $0.counts.cacheHits += 1 }
-        return .final(
-          .kept(larger, revision: plan.asset.revision, isDegraded: plan.isDegraded(larger), isFresh: false))
-      }
+      if let larger = findFirst(plan, plan.otherSizes.larger) { return .ended(.final(kept(larger, plan))) }
       if let smaller = findFirst(plan, plan.otherSizes.smaller) {
         shared.withLock { $0.counts.cacheHits += 1 }
-        return .final(.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false))
+        return .ended(.final(.kept(smaller, revision: plan.asset.revision, isDegraded: true, isFresh: false)))
       }
-      let immediate = immediate(plan, demand)
-      guard let outcome = immediate.outcome else { return .render(plan, immediate) }
-      if let bytes = immediate.reservedBytes { shared.withLock { $0.copies.endReservation(of: bytes) } }
-      return .final(outcome)
     }
+    return mayHaveImmediate(plan) ? .mayDecode(plan) : .ended(.render(plan, Immediate()))
+  }
+
+  /// A kept picture as the final result.
+  private func kept(_ found: PictureStore.Found, _ plan: PicturePlan) -> Outcome {
+    shared.withLock { $0.counts.cacheHits += 1 }
+    return .kept(found, revision: plan.asset.revision, isDegraded: plan.isDegraded(found), isFresh: false)
+  }
+
+  /// Whether a picture may be there that is decoded at once. An embedded picture of a video is none of its frames.
+  private func mayHaveImmediate(_ plan: PicturePlan) -> Bool {
+    plan.work.milliseconds == nil && (sharedThumbnails != nil || knownFailure(plan, .embedded) == nil)
+  }
+
+  private func decode(_ plan: PicturePlan, _ demand: DemandKey) -> Step {
+    let immediate = immediate(plan, demand)
+    guard demand.options.delivery == .fast, let outcome = immediate.outcome else { return .render(plan, immediate) }
+    if let bytes = immediate.reservedBytes { shared.withLock { $0.copies.endReservation(of: bytes) } }
+    return .final(outcome)
   }
 
   /// A picture that is decoded at once: a shared thumbnail that is large enough, else the embedded picture, else a smaller
@@ -113,7 +154,7 @@ extension ImageEngine {
     guard var immediate = beginOnShare(plan.file.byteCount, demand.options.delivery) else { return Immediate() }
     defer { shared.withLock { $0.immediateShareCount -= 1 } }
     let copying = open(plan.file) { [shared] in
-      shared.withLock { !$0.isEnding && $0.immediate.hasWaiters(demand) }
+      shared.withLock { !$0.isEnding && $0.immediate.hasWaiters(ImmediateKey(demand: demand, plan: plan)) }
     }
     guard case .success(let copy) = copying else { return immediate }
     immediate.copy = copy
@@ -163,10 +204,11 @@ extension ImageEngine {
   }
 
   func mayMakeImmediate(_ plan: PicturePlan, _ demand: DemandKey) -> Bool {
-    plan.work.milliseconds == nil && shared.withLock { $0.immediate.hasWaiters(demand) }
+    shared.withLock { $0.immediate.hasWaiters(ImmediateKey(demand: demand, plan: plan)) }
   }
 
-  /// Makes a picture that is not kept. A failure is remembered, and counts as none.
+  /// Makes a picture that is not kept. A failure is remembered, and counts as none. A picture that came too late is not
+  /// tried again for a while, because it would hold up others.
   ///
   /// - Parameter isUnchanged: whether the picture is certainly of the content that the plan names. It is called after
   ///   decoding.
@@ -183,6 +225,10 @@ extension ImageEngine {
       return picture
     case .failed(let failure, let message): note(failure, message, plan, source)
     case .blamed(let message): note(.unreadable, message, plan, source)
+    case .late(let message):
+      let end = configuration.clock.seconds() + FailureMemory.lateTime
+      let failure = FailureMemory.Failure(kind: .unavailable, message: message, end: end)
+      shared.withLock { $0.failures.note(failure, of: plan.failureKey(source)) }
     case .unavailable: break
     }
     return nil

@@ -176,6 +176,7 @@ extension ImageEngine {
       return keep(picture, plan)
     case .failed(let failure, let message): return note(failure, message, plan, .rendered)
     case .blamed(let message): return note(.unreadable, message, plan, .rendered)
+    case .late(let message): return .failure(.unavailable, message)
     case .unavailable(let kind, let message): return .failure(kind, message)
     }
   }
@@ -279,22 +280,26 @@ extension ImageEngine {
     }
   }
 
-  /// Whether no request waits. One in the immediate lane may need a thread of this lane next.
+  /// Whether no request waits. One in another lane may need a thread of this lane next.
   private static func mayCache(_ state: State) -> Bool {
-    !state.isEnding && state.cachingPause == nil && state.immediate.runningCount == state.immediateShareCount
-      && !hasWaitingRequests(state)
+    !state.isEnding && state.cachingPause == nil && !servesOtherLanes(state) && !hasWaitingRequests(state)
+  }
+
+  /// Whether a request is looked up, or gets its immediate picture from a file that is on no share.
+  private static func servesOtherLanes(_ state: State) -> Bool {
+    state.lookups.runningCount > 0 || state.immediate.runningCount > state.immediateShareCount
   }
 
   private static func hasWaitingRequests(_ state: State) -> Bool {
-    state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
+    state.lookups.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
+      || state.immediate.hasWork { state.sessions[$0]?.hasRoom(.immediate) ?? false }
       || state.rendering.hasWork { state.sessions[$0]?.hasRoom(.rendering) ?? false }
   }
 
   /// Whether a request waits, or is served now. Pictures for caching sets do not count, nor do files on shares, which may
   /// not answer.
   static func hasRequests(_ state: State) -> Bool {
-    state.isEnding || state.immediate.runningCount > state.immediateShareCount || state.rendering.servesLocalRequest
-      || hasWaitingRequests(state)
+    state.isEnding || servesOtherLanes(state) || state.rendering.servesLocalRequest || hasWaitingRequests(state)
   }
 
   /// Makes the picture of a member of a caching set, if it is not kept. Unknown assets and failures are ignored.

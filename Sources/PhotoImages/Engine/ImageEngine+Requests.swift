@@ -6,7 +6,7 @@ extension ImageEngine {
   func request(_ demands: [ImageDemand], _ number: Int) throws(ImageRequestError) {
     let problem = shared.withLock { state in Self.accept(demands, number, &state) }
     if let problem { throw problem }
-    immediateThreads.wake()
+    lookupThreads.wake()
   }
 
   private static func accept(_ demands: [ImageDemand], _ number: Int, _ state: inout State) -> ImageRequestError? {
@@ -35,7 +35,7 @@ extension ImageEngine {
     state.sessions[number] = session
     for sequence in first..<session.nextSequence {
       guard let request = session.requests[sequence] else { continue }
-      state.addImmediate(
+      state.addLookup(
         ImageTicket(session: number, sequence: sequence),
         DemandKey(assetID: request.assetID, options: request.options))
     }
@@ -53,6 +53,7 @@ extension ImageEngine {
         cancelled.append(id)
         state.sessions[number]?.close(sequence)
         let ticket = ImageTicket(session: number, sequence: sequence)
+        if state.lookups.cancel(ticket) == .running { state.sessions[number]?.release(.immediate) }
         if state.immediate.cancel(ticket) == .running { state.sessions[number]?.release(.immediate) }
         if state.rendering.cancel(ticket) == .running { state.sessions[number]?.release(.rendering) }
       }

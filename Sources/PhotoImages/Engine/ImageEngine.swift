@@ -6,11 +6,15 @@ import Synchronization
 
 /// Makes pictures of the library's assets for sessions, and keeps them.
 ///
-/// Each request first goes through the immediate lane: a thread looks up the asset and the kept pictures, and may decode
-/// an embedded picture. If that is not the final result, the request waits in the lane for rendering. So a picture that is
-/// there already never waits behind a decode. Members of caching sets are rendered while no request waits in either lane.
+/// Each request goes through up to three lanes, which have threads of their own:
 ///
-/// | delivery | a kept picture fits | else, the immediate lane sends | then |
+/// 1. The lookup reads the catalog and the kept pictures only. So a kept picture never waits behind a decode, nor behind a
+///    disk with photos that spins up.
+/// 2. The immediate lane decodes the embedded picture, or the thumbnail of another program.
+/// 3. The lane for rendering decodes the whole picture, if the first two have found no final result. It also serves the
+///    members of caching sets, while no request waits in any lane.
+///
+/// | delivery | a kept picture fits | else, the first two lanes send | then |
 /// |---|---|---|---|
 /// | opportunistic | it is final | the largest smaller kept picture, else the embedded one, degraded | a new one is final |
 /// | fast | it is final | a larger or smaller kept picture, else the embedded one: final | only without one, a new one is final |
@@ -27,12 +31,23 @@ package final class ImageEngine: Sendable {
     var options: ImageOptions
   }
 
+  /// A request that needs an immediate picture, with the asset that the lookup has found. Equal requests are equal work.
+  struct ImmediateKey: Hashable, Sendable {
+    var demand: DemandKey
+    var plan: PicturePlan
+
+    static func == (one: ImmediateKey, other: ImmediateKey) -> Bool { one.demand == other.demand }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(demand) }
+  }
+
   struct State {
     var isEnding = false
     var sessions: [Int: SessionState] = [:]
     var numbers: [String: Int] = [:]
     var nextNumber = 1
-    var immediate = ImageQueue<DemandKey>()
+    var lookups = ImageQueue<DemandKey>()
+    var immediate = ImageQueue<ImmediateKey>()
     var rendering = RenderingQueue()
     /// The threads of the immediate lane that read files on shares.
     var immediateShareCount = 0
@@ -42,13 +57,17 @@ package final class ImageEngine: Sendable {
     var cachingPause: UInt32?
     /// The members of caching sets whose pictures are looked up now. A picture that is made is a job of `rendering`.
     var cachingLookupCount = 0
-    /// The requests that have left the immediate lane, and are not in `rendering` yet.
+    /// The requests that have left the other lanes, and are not in `rendering` yet.
     var movingCount = 0
     var failures = FailureMemory()
     var counts = PictureStatistics()
 
     /// Adds a request to a lane.
-    mutating func addImmediate(_ ticket: ImageTicket, _ key: DemandKey) {
+    mutating func addLookup(_ ticket: ImageTicket, _ key: DemandKey) {
+      lookups.add(ticket, key) { sessions[$0]?.reserve(.immediate) ?? false }
+    }
+
+    mutating func addImmediate(_ ticket: ImageTicket, _ key: ImmediateKey) {
       immediate.add(ticket, key) { sessions[$0]?.reserve(.immediate) ?? false }
     }
 
@@ -56,7 +75,11 @@ package final class ImageEngine: Sendable {
       rendering.add(ticket, key) { sessions[$0]?.reserve(.rendering) ?? false }
     }
 
-    mutating func takeImmediate() -> ImageQueue<DemandKey>.Job? {
+    mutating func takeLookup() -> ImageQueue<DemandKey>.Job? {
+      lookups.take { sessions[$0]?.reserve(.immediate) ?? false }
+    }
+
+    mutating func takeImmediate() -> ImageQueue<ImmediateKey>.Job? {
       immediate.take { sessions[$0]?.reserve(.immediate) ?? false }
     }
 
@@ -84,10 +107,13 @@ package final class ImageEngine: Sendable {
   let shared: EngineState
   /// Nil if thumbnails of other programs are neither read nor written.
   let sharedThumbnails: SharedThumbnails?
+  let lookupThreads = LaneThreads()
   let immediateThreads = LaneThreads()
   let renderingThreads = LaneThreads()
 
   /// How many threads look up pictures.
+  private static let lookupThreadCount = 2
+  /// How many threads decode immediate pictures.
   static let immediateThreadCount = 2
 
   package convenience init(configuration: ImageConfiguration, assets: any ImageAssets) {
@@ -165,12 +191,14 @@ package final class ImageEngine: Sendable {
       state.sessions[session.number] = SessionState(
         session: session, client: client, wantsData: wantsData, isPrivate: isPrivate)
       if !isPrivate { state.numbers[session.name] = session.number }
+      state.lookups.addSession(session.number, client: client)
       state.immediate.addSession(session.number, client: client)
       state.rendering.addSession(session.number, client: client)
       state.caching.addSession(session.number, client: client)
       if !isPrivate { maker.keepReady(true) }
       return .success(session)
     }
+    lookupThreads.start(Self.lookupThreadCount) { [self] in serveLookup() }
     immediateThreads.start(Self.immediateThreadCount) { [self] in serveImmediate() }
     renderingThreads.start(configuration.workers) { [self] in serveRendering() }
     return try opened.get()
@@ -200,6 +228,7 @@ package final class ImageEngine: Sendable {
   private static func removeSession(_ number: Int, _ state: inout State) -> ([PictureKey], (@Sendable () -> Void)?) {
     guard let removed = state.sessions.removeValue(forKey: number) else { return ([], nil) }
     state.numbers[removed.session.name] = nil
+    state.lookups.removeSession(number)
     state.immediate.removeSession(number)
     state.rendering.removeSession(number)
     state.caching.removeSession(number)
@@ -227,7 +256,8 @@ package final class ImageEngine: Sendable {
       counts.sessions = state.sessions.values.count { !$0.isPrivate }
       counts.queued = Self.queuedCount(state, now: now)
       counts.running =
-        state.immediate.runningCount + state.movingCount + state.rendering.runningCount + state.cachingLookupCount
+        state.lookups.runningCount + state.immediate.runningCount + state.movingCount + state.rendering.runningCount
+        + state.cachingLookupCount
       return counts
     }
     statistics.bytes = store.byteCount
@@ -242,7 +272,8 @@ package final class ImageEngine: Sendable {
     func counts(_ session: Int, _ lane: ImageLane) -> Bool {
       state.sessions[session].map { $0.hasRoom(lane) || $0.isReading(now: now) } ?? false
     }
-    return state.immediate.waitingCount { counts($0, .immediate) }
+    return state.lookups.waitingCount { counts($0, .immediate) }
+      + state.immediate.waitingCount { counts($0, .immediate) }
       + state.rendering.waitingCount { counts($0, .rendering) } + state.caching.pendingCount { counts($0, .rendering) }
   }
 
@@ -308,17 +339,20 @@ package final class ImageEngine: Sendable {
     }
     maker.shutDown()
     sharedThumbnails?.shutDown()
+    lookupThreads.end()
     immediateThreads.end()
     renderingThreads.end()
     // All of them share the second.
     let deadline = begin + Self.threadEndLimit
     sharedThumbnails?.waitForEnd(until: deadline)
+    lookupThreads.waitForEnd(until: deadline)
     immediateThreads.waitForEnd(until: deadline)
     renderingThreads.waitForEnd(until: deadline)
     store.finishRemovals(until: begin + Self.removalEndLimit)
   }
 
   func wakeAll() {
+    lookupThreads.wake()
     immediateThreads.wake()
     wakeRendering()
   }

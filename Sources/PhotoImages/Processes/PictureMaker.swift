@@ -32,6 +32,8 @@ enum PictureMaking: Sendable {
   case failed(PictureFailure, message: String)
   /// The file is to blame: it ended the decoder twice, or took too long.
   case blamed(String)
+  /// The time for an immediate picture is over. The file may be all right.
+  case late(String)
   /// The file is not to blame. For example, the decoder is not installed.
   case unavailable(PictureFailureKind, String)
 }

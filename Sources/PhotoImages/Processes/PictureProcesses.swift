@@ -11,17 +11,24 @@ import WorkerProcess
 /// called, so many processes are started before a caller needs them, and stay.
 ///
 /// If a file ends its process, it is tried once more in a new one, and blamed only if it ends that one too. If it takes
-/// longer than `deadline`, the process is killed and the file is blamed. A file is not to blame if the process did not
+/// longer than `deadline`, the process is killed and the file is blamed, unless the limits say otherwise. A file is not to blame if the process did not
 /// start its work, if a signal from outside ended it, or if it was stopped. Nor is it if the process waits for a disk,
 /// or if the disk failed.
 final class PictureProcesses: PictureMaker {
   struct Limits: Sendable {
     /// How long one picture may take.
     var deadline = Duration.seconds(20)
+    /// Whether a file is to blame if it takes longer than that.
+    var blamesLateFile = true
+    /// How long a process may take to start before a caller needs it.
+    var startDeadline = Duration.seconds(20)
     var longestIdleness = Duration.seconds(30)
     /// How long no process is started after one that did not start its work. While processes are to be ready, each
     /// further failure doubles the time until the next attempt, up to 64 times.
     var pauseAfterFailedStart = Duration.seconds(2)
+
+    /// An immediate picture that takes longer is of no use, and holds up others.
+    static let immediate = Limits(deadline: .seconds(2), blamesLateFile: false)
   }
 
   private struct State {
@@ -181,7 +188,8 @@ final class PictureProcesses: PictureMaker {
     guard state != UInt8(ascii: "T"), state != UInt8(ascii: "t") else {
       return .unavailable(.unreadable, "\(program.name) was stopped by a signal for \(time) s")
     }
-    return .blamed("the decoder took longer than \(time) s")
+    let message = "the decoder took longer than \(time) s"
+    return limits.blamesLateFile ? .blamed(message) : .late(message)
   }
 
   private static let stopping = PictureMaking.unavailable(.unavailable, "photod is stopping")
@@ -203,7 +211,11 @@ final class PictureProcesses: PictureMaker {
       case .process(let idle):
         if idle.isReady { return .process(idle) }
         discard(idle, isKilled: true)
-      case .wait(let semaphore): semaphore.wait()
+      case .wait(let semaphore):
+        guard semaphore.wait(timeout: .now() + Self.interval(limits.deadline)) == .timedOut,
+          state.withLock({ Self.stopWaiting(semaphore, &$0) })
+        else { continue }
+        return .unavailable(.unavailable, "\(program.name) does not start in time")
       case .none: return start()
       }
     }
@@ -221,6 +233,13 @@ final class PictureProcesses: PictureMaker {
     let semaphore = DispatchSemaphore(value: 0)
     state.waiting.append(semaphore)
     return .wait(semaphore)
+  }
+
+  /// - Returns: false if the semaphore was signalled meanwhile. Then a process may be idle for the caller.
+  private static func stopWaiting(_ semaphore: DispatchSemaphore, _ state: inout State) -> Bool {
+    guard let index = state.waiting.firstIndex(where: { $0 === semaphore }) else { return false }
+    state.waiting.remove(at: index)
+    return true
   }
 
   /// - Returns: whether the caller must call ``startMissing()``.
@@ -275,7 +294,7 @@ final class PictureProcesses: PictureMaker {
   /// - Returns: false if the process did not start its work.
   private func startReady() -> Bool {
     guard case .process(let process) = start() else { return false }
-    guard process.waitForGreeting(within: limits.deadline) else {
+    guard process.waitForGreeting(within: limits.startDeadline) else {
       let end = discard(process, isKilled: true) ?? "it hangs in the kernel"
       noteFailedStart("it sends no greeting", end)
       return false
