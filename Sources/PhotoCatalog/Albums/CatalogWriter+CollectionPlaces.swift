@@ -234,22 +234,6 @@ extension CatalogWriter {
     return found
   }
 
-  /// The collections at any level in these folders, without these folders themselves. A folder comes before the
-  /// collections in it.
-  func collections(below ids: some Sequence<CollectionID>) throws -> [UserCollection] {
-    var known = Set(ids)
-    var found: [UserCollection] = []
-    var next = 0
-    for id in known.sorted() { found += try userCollections(in: id).filter { known.insert($0.id).inserted } }
-    while next < found.count {
-      if found[next].kind == .folder {
-        found += try userCollections(in: found[next].id).filter { known.insert($0.id).inserted }
-      }
-      next += 1
-    }
-    return found
-  }
-
   func noteMovedFolder(_ collection: UserCollection) {
     if collection.kind == .folder { movedFolders.insert(collection.id) }
   }

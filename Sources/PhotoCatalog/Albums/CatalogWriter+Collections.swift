@@ -34,6 +34,22 @@ extension FileLookups {
     return collections.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.collection)
   }
 
+  /// The collections at any level in these folders, without these folders themselves. A folder comes before the
+  /// collections in it.
+  package func collections(below ids: some Sequence<CollectionID>) throws -> [UserCollection] {
+    var known = Set(ids)
+    var found: [UserCollection] = []
+    var next = 0
+    for id in known.sorted() { found += try userCollections(in: id).filter { known.insert($0.id).inserted } }
+    while next < found.count {
+      if found[next].kind == .folder {
+        found += try userCollections(in: found[next].id).filter { known.insert($0.id).inserted }
+      }
+      next += 1
+    }
+    return found
+  }
+
   private static var userCollections: String {
     "SELECT id, kind, title, parent_id, rank, key_asset_id, \(SmartAlbumQuery.columns) FROM collection "
       + "WHERE (\(isOfUser))"

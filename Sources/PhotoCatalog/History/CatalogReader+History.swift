@@ -120,7 +120,7 @@ extension CatalogReader {
   }
 
   /// The collections that these commits made, edited or deleted.
-  func touchedCollections(after sequence: Int64, through last: Int64) throws -> Set<CollectionID> {
+  package func touchedCollections(after sequence: Int64, through last: Int64) throws -> Set<CollectionID> {
     let history = try RawStatement(
       database,
       "SELECT inserted_collections, updated_collections, deleted_collections FROM history "

@@ -22,13 +22,16 @@ extension CatalogReader {
   package func changes(of ids: Set<AssetID>, after sequence: Int64) throws -> ChangesSince {
     let last = try self.sequence()
     guard try historyReaches(sequence), last - sequence <= Self.mostCheckedCommits else { return .unknown }
-    guard last > sequence, !ids.isEmpty else { return .touched([]) }
+    guard last > sequence else { return .touched([]) }
     let size = try RawStatement(
       database,
       "SELECT total(coalesce(length(inserted_assets), 0) + coalesce(length(updated_assets), 0) "
-        + "+ coalesce(length(deleted_assets), 0)) FROM history WHERE sequence > ?")
+        + "+ coalesce(length(deleted_assets), 0) + coalesce(length(inserted_collections), 0) "
+        + "+ coalesce(length(updated_collections), 0) + coalesce(length(deleted_collections), 0)) "
+        + "FROM history WHERE sequence > ?")
     size.bind(1, sequence)
     guard try size.firstRow({ size.double(0) }) ?? 0 <= Double(Self.mostCheckedBytes) else { return .unknown }
+    guard !ids.isEmpty else { return .touched([]) }
     var touched: Set<AssetID> = []
     let history = try RawStatement(
       database, "SELECT inserted_assets, updated_assets, deleted_assets FROM history WHERE sequence > ?")

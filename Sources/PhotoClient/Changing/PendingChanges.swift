@@ -232,8 +232,9 @@ extension PhotoLibrary {
   /// call has a commit whose origin is `client:` and the ``clientName``.
   ///
   /// - Parameters:
-  ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
-  ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
+  ///   - token: if it is given, and one of the edited assets has changed since, or a collection that is edited or deleted,
+  ///     no change is made, and it throws ``PhotoLibraryError/changeRejected(requestIndex:message:)``. A change of an asset
+  ///     is one of each album that has it.
   ///   - undoGroup: calls with the same group are undone together. Use a new group for each thing that a person does.
   ///   - isolation: the actor of the caller, on which `body` runs. Leave it out.
   ///   - body: puts the changes together. At most 1,000 assets are named in all of them.

@@ -263,8 +263,9 @@ public final class PhotoLibrary: Sendable {
   /// task was cancelled when the call had been sent.
   ///
   /// - Parameters:
-  ///   - token: if it is given, and one of the edited assets has changed since, no change is made, and it throws
-  ///     ``PhotoLibraryError/changeRejected(requestIndex:message:)``.
+  ///   - token: if it is given, and one of the edited assets has changed since, or a collection that is edited or deleted,
+  ///     no change is made, and it throws ``PhotoLibraryError/changeRejected(requestIndex:message:)``. A change of an asset
+  ///     is one of each album that has it.
   ///   - undoGroup: calls with the same group are undone together, even if other clients change something between them.
   ///     Use a new group for each thing that a person does.
   /// - Complexity: O(n) for n assets in the requests. Other writers wait for the transaction.

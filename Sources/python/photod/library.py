@@ -212,7 +212,8 @@ class Library:
 
             library.perform_changes(photod.EditAssets([42], is_favorite=True))
 
-        if_unchanged_since: a token. If one of the edited assets has changed since, it raises ChangeRejected.
+        if_unchanged_since: a token. If one of the edited assets has changed since, or a collection that is edited or
+            deleted, it raises ChangeRejected. A change of an asset is one of each album that has it.
         undo_group: calls with the same group are undone together.
         ConnectionClosed means here that photod died, and may have made the changes.
         """

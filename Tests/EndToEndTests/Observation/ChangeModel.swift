@@ -46,6 +46,8 @@ struct ChangeModel: Sendable {
   private(set) var lastChanges: [AssetID: Int64] = [:]
   /// The sequence of the last call that named each asset in an edit, which may have made no difference.
   private(set) var lastEdits: [AssetID: Int64] = [:]
+  /// The sequence of the last call that changed each collection itself, or deleted it.
+  private(set) var lastCollectionChanges: [CollectionID: Int64] = [:]
 
   /// - Parameter assets: assets without user data.
   init(assets: [Asset]) {
@@ -107,9 +109,21 @@ struct ChangeModel: Sendable {
   /// Makes the changes of a call that succeeded.
   mutating func apply(_ requests: [ChangeRequest], created: [CollectionID], sequence: Int64) {
     var new = created[...]
+    let before = albums
     for request in requests {
       apply(request, created: created, new: request.makesCollection ? new.popFirst() : nil, sequence: sequence)
     }
+    for id in Set(before.keys).union(albums.keys) where before[id] != albums[id] {
+      lastCollectionChanges[id] = sequence
+    }
+  }
+
+  /// The collections that a call edits or deletes, with everything in deleted folders, but without those that it creates.
+  func collections(namedBy requests: [ChangeRequest]) -> [CollectionID] {
+    requests.flatMap { request -> [CollectionID] in
+      if let id = request.deleteAlbum { return [id] + (albums[id]?.kind == .folder ? list(in: id) : []) }
+      return [request.editAlbum?.id ?? request.editSmartAlbum?.id ?? request.editCollection?.id].compactMap { $0 }
+    }.filter { $0.rawValue > 0 }
   }
 
   /// Makes one change of a call.

@@ -162,6 +162,10 @@ import Testing
         for id in call.requests.compactMap(\.editAsset).flatMap(\.ids) {
           #expect(model.lastChanges[id] ?? 0 <= since, "\(comment), asset \(id) had changed since \(since)")
         }
+        for id in model.collections(namedBy: call.requests) {
+          #expect(
+            model.lastCollectionChanges[id] ?? 0 <= since, "\(comment), collection \(id) had changed since \(since)")
+        }
       }
       #expect(model.accepts(call.requests), "\(comment), photod accepted \(call.requests)")
       model.apply(call.requests, created: call.created, sequence: call.sequence)
@@ -183,7 +187,14 @@ import Testing
       }
       // An edit that makes no difference of values may make one of the data behind them.
       let edited = call.requests.compactMap(\.editAsset).flatMap(\.ids)
-      let mayHaveChanged = call.since.map { since in edited.contains { model.lastEdits[$0] ?? 0 > since } } ?? false
+      let areEdited = call.since.map { since in edited.contains { model.lastEdits[$0] ?? 0 > since } } ?? false
+      // A collection also changes with its assets, its folder, and the collections beside it.
+      let areTouched = call.since.map { since in
+        !model.collections(namedBy: call.requests).isEmpty
+          && (model.lastEdits.values.contains { $0 > since }
+            || model.lastCollectionChanges.values.contains { $0 > since })
+      }
+      let mayHaveChanged = areEdited || areTouched ?? false
       #expect(mayHaveChanged || !model.accepts(call.requests), "\(comment), photod rejected \(call.requests)")
     }
     return calls.count(where: \.isRejected)

@@ -4,7 +4,7 @@ import Testing
 @testable import PhotoCatalog
 @testable import PhotoIndexer
 
-/// A change is refused if an asset that it edits has changed since a token.
+/// A change is refused if an asset or a collection that it edits has changed since a token.
 @Suite struct UnchangedSinceTests {
   private let fixture: ServerFixture
   private let ids: [AssetID]
@@ -75,6 +75,64 @@ import Testing
     #expect(try await isRejected(ids[0], since: before), "the edit itself was a change")
     try fixture.delete([ids[2]])
     #expect(try await isRejected(ids[2], since: before))
+  }
+
+  private func perform(_ changes: LibraryChange..., since token: ChangeToken? = nil) async throws -> [CollectionID] {
+    try await fixture.library.perform(changes, clientName: "test", ifUnchangedSince: token).created
+  }
+
+  private func isRejected(_ change: LibraryChange, since token: ChangeToken) async throws -> Bool {
+    do {
+      _ = try await perform(change, since: token)
+      return false
+    } catch LibraryError.changeRejected(let index, let message) {
+      return index == 0 && message.contains("has changed since the token of ifUnchangedSince")
+    }
+  }
+
+  /// Two programs reorder one album. Another one renames an album, moves it, edits a query, or makes an album in a folder.
+  @Test func collectionThatIsEditedMustBeUnchanged() async throws {
+    let created = try await perform(
+      .createFolder(title: "Trips", parent: nil), .createAlbum(title: "Rome", assets: ids, parent: -1),
+      .createAlbum(title: "Best", assets: [ids[1]], parent: nil),
+      .createSmartAlbum(title: "Good", SmartAlbumQuery(predicate: "rating >= 4"), parent: nil))
+    let (folder, rome, best, smart) = (created[0], created[1], created[2], created[3])
+    func placing(_ asset: AssetID, in album: CollectionID) -> LibraryChange {
+      var edit = AlbumEdit()
+      (edit.placed, edit.before) = ([asset], nil)
+      return .editAlbum(album, edit)
+    }
+    func titling(_ id: CollectionID, _ title: String) -> LibraryChange {
+      var edit = CollectionEdit()
+      edit.title = title
+      return .editCollection(id, edit)
+    }
+    var before = try token()
+    #expect(try await !isRejected(placing(ids[0], in: rome), since: before))
+    #expect(try await isRejected(placing(ids[1], in: rome), since: before))
+    #expect(try await isRejected(titling(rome, "Roma"), since: before))
+    #expect(try await isRejected(.deleteCollection(folder), since: before), "an album in the folder has changed")
+    #expect(try await !isRejected(titling(best, "Top"), since: before))
+    #expect(try await isRejected(placing(ids[0], in: best), since: before), "its title has changed")
+    #expect(try await !isRejected(.editSmartAlbum(smart, SmartAlbumQuery(predicate: "rating >= 5")), since: before))
+    #expect(try await isRejected(.editSmartAlbum(smart, SmartAlbumQuery(predicate: "rating >= 3")), since: before))
+
+    before = try token()
+    // A collection that the call itself creates has not changed since.
+    let new = try await perform(
+      .createAlbum(title: "New", assets: [], parent: folder), placing(ids[2], in: -1), titling(folder, "Travels"),
+      since: before)
+    #expect(try await isRejected(.deleteCollection(folder), since: before))
+    #expect(try await !isRejected(.deleteCollection(new[0]), since: try token()))
+    #expect(try await isRejected(titling(new[0], "Gone"), since: before))
+
+    // A photo of the album gets a title, which an observer of the album is told.
+    before = try token()
+    var edit = AssetEdit()
+    edit.title = "Trevi"
+    _ = try await perform(.editAssets([ids[0]], edit))
+    #expect(try await isRejected(placing(ids[1], in: rome), since: before))
+    #expect(try await !isRejected(placing(ids[0], in: best), since: before), "the album lacked the photo")
   }
 
   @Test func tokenThatExpiredIsRefused() async throws {

@@ -8,7 +8,8 @@ extension Library {
   /// - Parameters:
   ///   - clientName: the name by which observers see the client.
   ///   - undoGroup: calls with the same client name and group are undone together.
-  ///   - ifUnchangedSince: if one of the edited assets changed after this token, no change is made.
+  ///   - ifUnchangedSince: if one of the edited assets changed after this token, or one of the collections that are edited
+  ///     or deleted, no change is made.
   /// - Returns: the token of the commit, or the current one if there was no difference, and the ids of the collections
   ///   that were created, in the order of the changes.
   /// - Throws: ``LibraryError``.
@@ -18,7 +19,10 @@ extension Library {
     let origin = Self.origin(clientName)
     return try changing {
       // Only this actor writes, so nothing changes between the check and the transaction.
-      if let token = ifUnchangedSince { try check(changes, areUnchangedSince: token) }
+      if let token = ifUnchangedSince {
+        try check(changes, areUnchangedSince: token)
+        try check(collectionsOf: changes, areUnchangedSince: token)
+      }
       let (performed, record) = try commit(durable: true) { writer in
         (try writer.performRecorded(changes), origin: origin)
       }
@@ -92,6 +96,33 @@ extension Library {
     }
   }
 
+  /// Throws if a collection that these changes edit or delete was changed or deleted after a token. A deleted folder stands
+  /// for everything that is in it.
+  ///
+  /// - Parameter token: a token to which the history reaches back.
+  private func check(collectionsOf changes: [LibraryChange], areUnchangedSince token: ChangeToken) throws {
+    guard changes.contains(where: { $0.namedCollection != nil }) else { return }
+    let changed = try catalog.read { reader -> (index: Int, id: CollectionID, title: String?)? in
+      let touched = try reader.touchedCollections(after: token.sequence, through: try reader.sequence())
+      guard !touched.isEmpty else { return nil }
+      for (index, change) in changes.enumerated() {
+        guard let named = change.namedCollection else { continue }
+        var ids = [named]
+        if case .deleteCollection = change { ids += try reader.collections(below: [named]).map(\.id) }
+        guard let id = ids.first(where: touched.contains) else { continue }
+        return (index, id, try reader.userCollection(id)?.title)
+      }
+      return nil
+    }
+    guard let (index, id, title) = changed else { return }
+    let name = title.map { "'\($0)' (id:\(id))" } ?? "\(id)"
+    throw LibraryError.changeRejected(
+      requestIndex: index,
+      message:
+        "The collection \(name) has changed since the token of ifUnchangedSince. Fetch it again, and repeat the change if it still applies."
+    )
+  }
+
   /// A client has a token of this library and epoch that is ahead of the catalog: an old copy may have been put back.
   ///
   /// - Returns: whether all tokens that were given until now have ended.
@@ -102,5 +133,15 @@ extension Library {
     logger.notice("tokens ended", metadata: ["token": "\(token)", "epoch": "\(catalog.epoch)"])
     statusStore.update { $0.token = self.token.description }
     return true
+  }
+}
+
+extension LibraryChange {
+  /// The collection that the change edits or deletes. The id is negative if an earlier change of the call creates it.
+  fileprivate var namedCollection: CollectionID? {
+    switch self {
+    case .editAssets, .createAlbum, .createFolder, .createSmartAlbum: nil
+    case .editAlbum(let id, _), .editSmartAlbum(let id, _), .editCollection(let id, _), .deleteCollection(let id): id
+    }
   }
 }
