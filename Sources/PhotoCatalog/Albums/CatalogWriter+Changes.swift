@@ -46,8 +46,8 @@ extension CatalogWriter {
     case .editAssets(let ids, let edit):
       try checkAssets(ids)
       // The word index collects entries in memory while their ids rise, and writes all of them to the catalog
-      // otherwise.
-      for id in ids.sorted() { try self.edit(id, edit) }
+      // otherwise. An id that is given twice is edited once, because a shift of the date would count twice.
+      for id in Set(ids).sorted() { try self.edit(id, edit) }
     case .createAlbum(let title, let assets, let parent):
       let id = try createCollection(.album, title: title, parentID: parent.map(real))
       if !assets.isEmpty { try place(assets, inAlbum: id, before: nil) }

@@ -127,6 +127,13 @@ import Testing
     #expect(try asset.creationDate.description.hasPrefix("9999-12-31T"))
   }
 
+  @Test func assetThatIsNamedTwiceIsEditedOnce() throws {
+    var edit = AssetEdit()
+    edit.creationDate = .shift(seconds: 60)
+    try catalog.perform(.editAssets([1, 1], edit))
+    #expect(try asset.creationDate == PhotoDate(microseconds: 1_600_000_060_000_000, offsetMinutes: 60))
+  }
+
   @Test func onlyDifferencesAreCommits() throws {
     #expect(try edit(AssetEdit(isFavorite: false)) == nil)
     var title = AssetEdit()
