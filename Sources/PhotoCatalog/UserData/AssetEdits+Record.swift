@@ -3,16 +3,24 @@ import PhotoModel
 // The edits of an asset as fields `key=value`, in the journal of user data and in the catalog (table `asset_edit`).
 
 extension AssetEdits {
-  /// Takes the fields of edits. The other ones remain.
+  /// Takes the fields of edits. The other ones remain, and so does a value that this version can't read.
   init(_ fields: inout RecordFields) {
-    rating = fields.integer("rating").map { Int(clamping: $0) }
+    rating = fields.value("rating") { Int($0) }
     title = fields.text("title")
     caption = fields.text("caption")
     while let keyword = fields.text("keyword") { addedKeywords.append(keyword) }
     while let keyword = fields.text("without") { removedKeywords.append(keyword) }
     creationDate = fields.photoDate("taken")
-    location = fields.text("place").flatMap { text in
-      text == "none" ? .remove : Location(recordText: text).map(LocationEdit.set)
+    location = fields.value("place") { $0 == "none" ? .remove : Location(recordText: $0).map(LocationEdit.set) }
+  }
+
+  /// Whether they have a value of the field with this key, of which a line has one at most.
+  func hasOnlyValue(of key: String) -> Bool {
+    switch key {
+    case "rating": rating != nil
+    case "taken": creationDate != nil
+    case "place": location != nil
+    default: false
     }
   }
 
@@ -84,5 +92,5 @@ extension Location {
 }
 
 extension RecordFields {
-  fileprivate mutating func photoDate(_ key: String) -> PhotoDate? { text(key).flatMap { PhotoDate($0) } }
+  fileprivate mutating func photoDate(_ key: String) -> PhotoDate? { value(key) { PhotoDate($0) } }
 }

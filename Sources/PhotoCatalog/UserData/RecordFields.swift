@@ -24,6 +24,15 @@ struct RecordFields {
     return rest.remove(at: index).value
   }
 
+  /// A value that can't be read stays in ``rest``: a later version may have written it.
+  mutating func value<Value>(_ key: String, _ read: (String) -> Value?) -> Value? {
+    guard let index = rest.firstIndex(where: { $0.key == key }),
+      let value = read(String(decoding: rest[index].value, as: UTF8.self))
+    else { return nil }
+    rest.remove(at: index)
+    return value
+  }
+
   mutating func text(_ key: String) -> String? { bytes(key).map { String(decoding: $0, as: UTF8.self) } }
   mutating func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
   /// Nanoseconds since 1970.

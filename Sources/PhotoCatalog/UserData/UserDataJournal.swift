@@ -31,8 +31,10 @@ import PhotoModel
 //     because they could be damaged too. Values are percent-encoded, so reading resumes at the next newline after a
 //     damaged line.
 //   - The kind and its fields follow, in any order. Lines of an unknown kind, fields of an asset or a collection with
-//     an unknown key, and collections of an unknown `kind` with their assets, are from a later photod and are kept. The
-//     last line of an asset counts. `library` and `ids` are written twice, because without them neither the library nor
+//     an unknown key, values of edits that can't be read, and collections of an unknown `kind` with their assets, are
+//     from a later photod and are kept. `deleted`, `placed`, `removed` and `moved` are operations, which a compaction
+//     replaces by their results. So they never get new fields: a later version adds another kind of line. The last
+//     line of an asset counts. `library` and `ids` are written twice, because without them neither the library nor
 //     the assigned ids are known. The copies are apart, because a damaged newline costs two lines.
 //   - The line of an asset or a collection is whole, and the last one counts. The assets of an album have no such line,
 //     because an album may have 100,000 of them. `placed` and `removed` are operations: assets are placed before an asset

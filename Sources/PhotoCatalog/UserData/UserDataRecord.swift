@@ -10,7 +10,7 @@ package struct UserDataEntry: Hashable, Sendable {
   package var deletedDate: WallTime?
   package var addedDate = WallTime.unknown
   package var file = File()
-  /// The fields from a later version, unchanged.
+  /// The fields from a later version, and values of edits that this version can't read, unchanged.
   package var others: [UserDataField] = []
 
   /// The first file of the asset, as it was when the entry was written.
@@ -185,6 +185,7 @@ extension UserDataEntry {
     if let sample = file.marks.sample { line.add("sample", sample) }
     if let hash = file.marks.hash { line.add("hash", hash) }
     line.add("path", bytes: file.path)
-    for field in others { line.add(field) }
+    // A value that was typed since replaces the one that this version could not read.
+    for field in others where !data.edits.hasOnlyValue(of: field.key) { line.add(field) }
   }
 }

@@ -268,4 +268,39 @@ import Testing
     #expect(try rebuilt.perform(.createAlbum(title: "New", assets: [], parent: nil))[0] > kind)
     try rebuilt.close()
   }
+
+  /// A later photod wrote half stars, a date by its season, and places with a fourth number.
+  @Test func valuesOfALaterVersionStayUntilAnotherOneIsTyped() throws {
+    let catalog = try fixture.open()
+    try catalog.addPhotos(1)
+    try catalog.set([1], favorite: true)
+    let number = try #require(try UserDataJournal.read(fixture.journal, after: 0)).number
+    try catalog.close()
+    let line =
+      "asset id=1 favorite=1 rating=4.5 title=Rome taken=2024-summer place=1,2,3,4 added=5 volume=uuid:v inode=1 birth=3 "
+      + "size=10 modified=7 print=1 path=/p/1.jpg"
+    let record = UserDataRecord(parsing: Array(line.utf8)[...])
+    try fixture.write(
+      try fixture.bytes(fixture.journal) + UserDataContents.lines(of: [record], number: number + 2),
+      to: fixture.journal)
+
+    func others(_ comment: String) throws -> [String] {
+      let contents = try #require(try UserDataJournal.read(fixture.journal, after: 0))
+      #expect(contents.entries[1]?.data.edits.title == "Rome", "\(comment)")
+      return contents.entries[1]?.others.map { "\($0.key)=\(String(decoding: $0.value, as: UTF8.self))" } ?? []
+    }
+    let older = try fixture.open()
+    #expect(try older.read { try $0.userData(of: 1) }?.edits.rating == nil)
+    try older.set([1], favorite: false)
+    #expect(try others("edited") == ["rating=4.5", "taken=2024-summer", "place=1,2,3,4"])
+    var edit = AssetEdit()
+    edit.location = .set(Location(latitude: 41, longitude: 12))
+    try older.perform(.editAssets([1], edit))
+    #expect(try others("typed") == ["rating=4.5", "taken=2024-summer"])
+    try older.close()
+    try fixture.remove("", "-wal", "-shm")
+    let rebuilt = try fixture.open()
+    #expect(try others("rebuilt") == ["rating=4.5", "taken=2024-summer"])
+    try rebuilt.close()
+  }
 }
