@@ -5,6 +5,10 @@ import PhotoModel
 struct ChangeBatch {
   private let library: PhotoLibrary
   private var requests: [ChangeRequest] = []
+  /// How many of the requests were carried out.
+  private(set) var doneCount = 0
+  /// The photos whose edits were left out, because they have left the library since they were found.
+  private(set) var vanished: Set<AssetID> = []
   private var idCount = 0
   private var byteCount = 0
 
@@ -29,8 +33,19 @@ struct ChangeBatch {
 
   /// Sends the requests that were gathered.
   mutating func send() async throws {
-    guard !requests.isEmpty else { return }
-    try await library.makeChanges(requests)
-    (requests, idCount, byteCount) = ([], 0, 0)
+    while !requests.isEmpty {
+      do {
+        try await library.makeChanges(requests)
+        doneCount += requests.count
+        (requests, idCount, byteCount) = ([], 0, 0)
+      } catch PhotoLibraryError.noSuchAsset(let ids) {
+        // Nothing of the call was done, so the other edits would be lost.
+        let edited = requests.compactMap(\.editAsset).flatMap(\.ids)
+        let missing = Set(edited).subtracting(try await library.assets(edited).map(\.id))
+        guard !missing.isEmpty else { throw PhotoLibraryError.noSuchAsset(ids: ids) }
+        vanished.formUnion(missing)
+        requests.removeAll { !missing.isDisjoint(with: $0.editAsset?.ids ?? []) }
+      }
+    }
   }
 }

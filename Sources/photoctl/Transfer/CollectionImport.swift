@@ -9,12 +9,14 @@ import PredicateLanguage
 struct CollectionImport {
   private let library: PhotoLibrary
   private let isDryRun: Bool
-  private let assets: [AssetID: AssetID]
+  private var assets: [AssetID: AssetID]
   private let existing: [AssetCollection]
   private var claimed: Set<CollectionID> = []
   /// The collections of the library, by their ids in the export.
   private var places: [CollectionID: Place] = [:]
   private(set) var report = ImportReport()
+  /// The photos that have left the library since they were found.
+  private(set) var vanished: Set<AssetID> = []
 
   private enum Place: Hashable {
     case existing(CollectionID)
@@ -69,8 +71,6 @@ struct CollectionImport {
   }
 
   private mutating func make(_ collection: ExportedCollection, in parent: Place?) async throws -> Place {
-    let members = members(of: collection)
-    let detail = collection.kind == .album ? Text.count(members.count, "photo", "photos") : nil
     if !isDryRun {
       let parentID = parent?.id
       let request =
@@ -88,19 +88,31 @@ struct CollectionImport {
       } catch PhotoLibraryError.changeRejected(_, let message) {
         report.rejected.append(.init(collection, [message]))
         return .rejected
+      } catch PhotoLibraryError.noSuchCollection {
+        report.rejected.append(.init(collection, ["Its folder was deleted during the import."]))
+        return .rejected
       }
-      let cover = collection.keyPhoto.flatMap { assets[$0] }
-      if let id, collection.kind == .album,
-        let reason = try await place([AlbumPlacement(ids: members)], in: id, cover: cover)
-      {
-        report.rejected.append(.init(collection, ["It was made, but its photos were not all accepted. \(reason)"]))
-        return .new(id)
+      if let id, collection.kind == .album {
+        do {
+          if let reason = try await fill(id, collection, chosenCover: nil).rejection {
+            report.rejected.append(.init(collection, ["It was made, but its photos were not all accepted. \(reason)"]))
+            return .new(id)
+          }
+        } catch {
+          report.rejected.append(.init(collection, ["It was made, but it lacks photos."]))
+          throw error
+        }
       }
-      report.created.append(.init(collection, detail.map { [$0] } ?? []))
+      noteCreated(collection)
       return .new(id)
     }
-    report.created.append(.init(collection, detail.map { [$0] } ?? []))
+    noteCreated(collection)
     return .new(nil)
+  }
+
+  private mutating func noteCreated(_ collection: ExportedCollection) {
+    let count = members(of: collection).count
+    report.created.append(.init(collection, collection.kind == .album ? [Text.count(count, "photo", "photos")] : []))
   }
 
   /// Gives a collection of the library what it lacks.
@@ -109,18 +121,11 @@ struct CollectionImport {
     switch collection.kind {
     case .folder: break
     case .album:
-      let held = try await library.allIDs(FetchOptions(collection: "id:\(found.id)", includeHidden: true))
-      let placements = AlbumPlacement.placements(of: members(of: collection), in: held)
-      let added = Set(placements.flatMap(\.ids)).subtracting(held).count
-      if added > 0 { changes.append("\(Text.count(added, "photo", "photos")) more") }
-      if added < placements.reduce(0, { $0 + $1.ids.count }) { changes.append("another order") }
-      var cover = collection.keyPhoto.flatMap { assets[$0] }
-      if cover == found.chosenKeyAssetID { cover = nil }
-      if cover != nil { changes.append("another cover") }
-      guard !isDryRun else { break }
-      if let reason = try await place(placements, in: found.id, cover: cover) {
+      let filling = try await fill(found.id, collection, chosenCover: found.chosenKeyAssetID)
+      if let reason = filling.rejection {
         return report.rejected.append(.init(collection, ["Its photos were not all accepted. \(reason)"]))
       }
+      changes = filling.changes
     case .smartAlbum:
       guard let query = collection.query, query != found.query else { break }
       changes.append("the query \(Printable.text(query.commandLine))")
@@ -129,6 +134,8 @@ struct CollectionImport {
         try await library.makeChanges([ChangeRequest(editSmartAlbum: .init(id: found.id, query))])
       } catch PhotoLibraryError.changeRejected(_, let message) {
         return report.rejected.append(.init(collection, [message]))
+      } catch PhotoLibraryError.noSuchCollection {
+        return report.rejected.append(.init(collection, [Self.deletion]))
       }
     }
     if changes.isEmpty {
@@ -142,24 +149,59 @@ struct CollectionImport {
     (collection.photos ?? []).compactMap { assets[$0] }
   }
 
-  /// - Returns: why photod rejected a part of it; nil if it has done all.
-  private func place(_ placements: [AlbumPlacement], in album: CollectionID, cover: AssetID?) async throws -> String? {
-    var batch = ChangeBatch(library)
-    do {
-      for placement in placements {
-        for start in stride(from: 0, to: placement.ids.count, by: PhotoLibrary.mostPerChange) {
-          let ids = Array(placement.ids[start..<min(start + PhotoLibrary.mostPerChange, placement.ids.count)])
-          try await batch.add(
-            ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: ids, beforeAssetID: placement.before)),
-            idCount: ids.count)
-        }
+  private static let deletion = "It was deleted during the import."
+
+  /// Gives an album the photos that it lacks, the order and the cover. Photos that have left the library meanwhile are left
+  /// out.
+  ///
+  /// - Parameter chosenCover: the cover that the album has.
+  /// - Returns: what it changes, and why photod rejected a part of it; nil if it has done all.
+  private mutating func fill(
+    _ album: CollectionID, _ collection: ExportedCollection, chosenCover: AssetID?
+  ) async throws -> (changes: [String], rejection: String?) {
+    /// The photos that the album has at first.
+    var original: [AssetID]?
+    while true {
+      var changes: [String] = []
+      do {
+        let held = try await library.allIDs(FetchOptions(collection: "id:\(album)", includeHidden: true))
+        let first = original ?? held
+        original = first
+        let wanted = members(of: collection)
+        let placed = AlbumPlacement.placements(of: wanted, in: first).flatMap(\.ids)
+        let added = Set(placed).subtracting(first).count
+        if added > 0 { changes.append("\(Text.count(added, "photo", "photos")) more") }
+        if added < placed.count { changes.append("another order") }
+        var cover = collection.keyPhoto.flatMap { assets[$0] }
+        if cover == chosenCover { cover = nil }
+        if cover != nil { changes.append("another cover") }
+        if !isDryRun { try await place(AlbumPlacement.placements(of: wanted, in: held), in: album, cover: cover) }
+        return (changes, nil)
+      } catch PhotoLibraryError.changeRejected(_, let message) {
+        return (changes, message)
+      } catch PhotoLibraryError.noSuchCollection {
+        return (changes, Self.deletion)
+      } catch PhotoLibraryError.noSuchAsset(let ids) {
+        let missing = Set(ids).intersection(assets.values)
+        guard !missing.isEmpty else { throw PhotoLibraryError.noSuchAsset(ids: ids) }
+        vanished.formUnion(missing)
+        assets = assets.filter { !missing.contains($0.value) }
       }
-      if let cover { try await batch.add(ChangeRequest(editAlbum: .init(id: album, keyAssetID: cover)), idCount: 1) }
-      try await batch.send()
-      return nil
-    } catch PhotoLibraryError.changeRejected(_, let message) {
-      return message
     }
+  }
+
+  private func place(_ placements: [AlbumPlacement], in album: CollectionID, cover: AssetID?) async throws {
+    var batch = ChangeBatch(library)
+    for placement in placements {
+      for start in stride(from: 0, to: placement.ids.count, by: PhotoLibrary.mostPerChange) {
+        let ids = Array(placement.ids[start..<min(start + PhotoLibrary.mostPerChange, placement.ids.count)])
+        try await batch.add(
+          ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: ids, beforeAssetID: placement.before)),
+          idCount: ids.count)
+      }
+    }
+    if let cover { try await batch.add(ChangeRequest(editAlbum: .init(id: album, keyAssetID: cover)), idCount: 1) }
+    try await batch.send()
   }
 
   // MARK: Order
@@ -179,14 +221,17 @@ struct CollectionImport {
       // A new collection gets its place by its title.
       guard order.count < children.count || zip(order, order.dropFirst()).contains(where: { $0 > $1 }) else { continue }
       let folder = parent.flatMap { id in collections.first { $0.id == id } }
-      report.reordered.append(folder?.title)
-      guard !isDryRun else { continue }
+      guard !isDryRun else {
+        report.reordered.append(folder?.title)
+        continue
+      }
       var batch = ChangeBatch(library)
       for (id, next) in zip(ids, ids.dropFirst()).reversed() {
         let edit = ChangeRequest.EditCollection(id: id, beforeID: next)
         try await batch.add(ChangeRequest(editCollection: edit), idCount: 0)
       }
       try await batch.send()
+      report.reordered.append(folder?.title)
     }
   }
 }

@@ -99,12 +99,18 @@ extension Failure {
   /// The failure of a change that needs several calls, after some of them. The message of the failed call is about that
   /// call only, and may say that nothing was changed.
   fileprivate init(_ error: PhotoLibraryError, after doneCount: Int, of count: Int) {
+    let part = "the first \(Text.grouped(doneCount)) of \(Text.grouped(count)) assets"
+    self.init(error, "The change was made for", part)
+  }
+
+  /// - Parameters:
+  ///   - done: the begin of the sentence that says what was done, up to its verb.
+  ///   - part: the rest of this sentence.
+  init(_ error: PhotoLibraryError, _ done: String, _ part: String) {
     self.init(error, in: "")
     // If photod ended, the failed call may have been carried out, too, and the changes that can be undone are forgotten.
     let hasEnded = Reconnection.isOutage(error)
-    problem +=
-      ". The change was made for \(hasEnded ? "at least " : "")the first \(Text.grouped(doneCount)) of "
-      + "\(Text.grouped(count)) assets"
+    problem += ". \(done) \(hasEnded ? "at least " : "")\(part)"
     remedy =
       hasEnded
       ? "It can't be undone, because photod has ended. Look at these assets before you repeat the command."

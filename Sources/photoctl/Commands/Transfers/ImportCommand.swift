@@ -21,7 +21,7 @@ struct ImportCommand: AsyncParsableCommand {
       20,000 places of photos in albums, or 5,000 to 10,000 edits. A larger import can't be undone.
 
       Photos that are not found are listed with the reason. All others are imported, and it exits with 66. If photod \
-      did not accept an album, it exits with 65.
+      did not accept an album, it exits with 65. If an error ends the import, it prints what it has imported before.
 
       EXAMPLES
         photoctl import --dry-run photos.jsonl
@@ -49,17 +49,23 @@ struct ImportCommand: AsyncParsableCommand {
     let status = try await library.status()
     try Self.check(status.state)
     var report = ImportReport()
-    let assets = try await importPhotos(export, library, status, &report)
-    var collections = try await CollectionImport(in: library, assets: assets, isDryRun: isDryRun)
-    try await collections.run(export.collections.map(\.value))
-    report.take(collections.report)
     report.isDryRun = isDryRun
+    var failure: Failure?
+    do {
+      let assets = try await importPhotos(export, library, status, &report)
+      var collections = try await CollectionImport(in: library, assets: assets, isDryRun: isDryRun)
+      defer { report.take(collections, export, assets) }
+      try await collections.run(export.collections.map(\.value))
+    } catch let error as PhotoLibraryError where report.hasEntries && !isDryRun {
+      failure = Failure(error, "The import has changed", "what is reported above")
+    }
     if json.isOn {
       try Output.put(JSONText.indented(report))
     } else if isDryRun {
       try Output.put(report.lines)
     }
     Output.complain(report.problems + report.summary + "\n")
+    if let failure { throw failure }
     try throwFailure(for: report)
   }
 
@@ -90,6 +96,13 @@ struct ImportCommand: AsyncParsableCommand {
     let data = Dictionary(try await library.userData(of: found).map { ($0.assetID, $0) }) { first, _ in first }
     var ids: [AssetID: AssetID] = [:]
     var batch = ChangeBatch(library)
+    var edited: [ImportReport.Photo] = []
+    // An error leaves the edits undone that were not sent.
+    defer {
+      report.edited = edited.filter { !batch.vanished.contains($0.id) }
+      if !isDryRun { report.edited = Array(report.edited.prefix(batch.doneCount)) }
+      report.note(batch.vanished, export, ids)
+    }
     for (index, photo) in photos.enumerated() {
       guard let id = matcher.matches[index], let asset = assets[id] else {
         let reason = matcher.problem(of: index, lines: lines)
@@ -101,13 +114,13 @@ struct ImportCommand: AsyncParsableCommand {
         report.unchangedPhotoCount += 1
         continue
       }
-      report.edited.append(.init(id: id, path: asset.listedPath ?? photo.path, changes: edit.changes))
+      edited.append(.init(id: id, path: asset.listedPath ?? photo.path, changes: edit.changes))
       if !isDryRun {
         try await batch.add(ChangeRequest(editAsset: edit.request), idCount: 1, byteCount: edit.byteCount)
       }
     }
     try await batch.send()
-    return ids
+    return ids.filter { !batch.vanished.contains($0.value) }
   }
 
   private func throwFailure(for report: ImportReport) throws {
@@ -127,12 +140,30 @@ struct ImportCommand: AsyncParsableCommand {
 }
 
 extension ImportReport {
+  /// Whether it has something for a person to read. An album that was made, but not filled, is among the rejected ones.
+  fileprivate var hasEntries: Bool {
+    !edited.isEmpty || !created.isEmpty || !changed.isEmpty || !reordered.isEmpty || !rejected.isEmpty
+  }
+
   /// Takes what became of the collections.
-  fileprivate mutating func take(_ other: ImportReport) {
+  ///
+  /// - Parameter ids: the photos of the library, by their ids in the export.
+  fileprivate mutating func take(_ collections: CollectionImport, _ export: ExportFile, _ ids: [AssetID: AssetID]) {
+    let other = collections.report
     created = other.created
     changed = other.changed
     unchangedCollectionCount = other.unchangedCollectionCount
     reordered = other.reordered
     rejected = other.rejected
+    note(collections.vanished, export, ids)
+  }
+
+  /// Notes photos that have left the library since they were found.
+  fileprivate mutating func note(_ vanished: Set<AssetID>, _ export: ExportFile, _ ids: [AssetID: AssetID]) {
+    for photo in export.photos {
+      guard let id = ids[photo.value.id], vanished.contains(id) else { continue }
+      let reason = "the photo here has left the library during the import"
+      notFound.append(.init(line: photo.line, path: photo.value.path, reason: reason))
+    }
   }
 }
