@@ -178,6 +178,16 @@ import Testing
     #expect(PhotoEdit(wanted, of: asset(keywords: ["a", "b"]), having: done) == nil)
   }
 
+  /// The export says that the file's keyword does not count, but here a person typed it.
+  @Test func typedKeywordIsNotRemoved() throws {
+    var wanted = photo(1, "/old/a")
+    wanted.removedKeywords = ["sea", "sun"]
+    let current = UserData(assetID: 7, addedKeywords: ["sea"])
+    #expect(PhotoEdit(wanted, of: asset(keywords: ["sea"]), having: current) == nil)
+    let edit = try #require(PhotoEdit(wanted, of: asset(keywords: ["sea", "sun"]), having: current))
+    #expect(edit.request.removeKeywords == ["sun"] && edit.changes == ["keyword -sun"])
+  }
+
   @Test(arguments: [
     ("", "f is empty"), ("x", "line 1 of f is no line of an export: it is not JSON"),
     (#"{"kind":"photo","id":1}"#, "f does not begin with the line of an export's library"),

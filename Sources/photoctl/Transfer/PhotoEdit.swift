@@ -45,8 +45,9 @@ struct PhotoEdit {
 
   private mutating func setKeywords(_ wanted: ExportedPhoto, _ asset: Asset, _ current: UserData) {
     let added = (wanted.addedKeywords ?? []).filter { !current.addedKeywords.contains($0) }
-    // A keyword that the file here does not have can't be removed from it.
-    let removed = (wanted.removedKeywords ?? []).filter { asset.keywords.contains($0) && !added.contains($0) }
+    // A keyword that the file here does not have can't be removed from it. One that a person typed here stays.
+    let typed = Set(current.addedKeywords + added)
+    let removed = (wanted.removedKeywords ?? []).filter { asset.keywords.contains($0) && !typed.contains($0) }
     if !added.isEmpty { request.addKeywords = added }
     if !removed.isEmpty { request.removeKeywords = removed }
     changes += added.map { "keyword +\(Printable.text($0))" } + removed.map { "keyword -\(Printable.text($0))" }
