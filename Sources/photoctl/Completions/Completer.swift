@@ -134,7 +134,7 @@ struct Completer {
     switch line.command.commandName {
     case "show": return nil
     // Only an album has photos of its own.
-    case "add", "remove": return [.album]
+    case "add", "remove", "cover": return [.album]
     default: return [.smartAlbum, .album, .folder]
     }
   }

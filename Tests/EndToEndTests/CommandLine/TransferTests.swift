@@ -63,7 +63,7 @@ import Testing
       ["edit", path(4), "--title", "Gone"],
       ["favorite", path(1), path(2)], ["hide", path(3)],
       ["albums", "mkdir", "Trips"], ["albums", "create", "Rome", "--in", "Trips", path(2), path(0), path(3), path(1)],
-      ["albums", "create", "Best", path(4), path(0)], ["albums", "create", "Zoo", path(4)],
+      ["albums", "cover", "Rome", path(1)], ["albums", "create", "Best", path(4), path(0)], ["albums", "create", "Zoo", path(4)],
       ["albums", "move", "Zoo", "--before", "Best"],
       ["albums", "smart", "Good", "--in", "Trips", "--rating", "4", "--sort", "title:desc", "--limit", "9"],
       ["edit", "--under", fixture.photos, "--where", "filename BEGINSWITH 'real'", "--keyword", "real"],
@@ -72,15 +72,8 @@ import Testing
       let result = try await photoctl(fixture, command)
       #expect(result.status == 0, "\(command): \(result)")
     }
-    // No command sets the cover yet, so a call does it.
-    let rome = try await photoctl(fixture, ["albums", "--fields", "id,title", "--format", "tsv"]).text
-      .split(separator: "\n").first { $0.hasSuffix("\tRome") }
-    let album = try #require(rome.flatMap { CollectionID(String($0.prefix { $0 != "\t" })) })
-    let ids = try await fixture.ids(FetchOptions(predicate: "filename == '1.jpg'")).ids
-    struct Parameters: Encodable { let requests: [ChangeRequest] }
-    struct Reply: Decodable { let token: String }
-    let edit = ChangeRequest(editAlbum: .init(id: album, keyAssetID: ids[0]))
-    _ = try await fixture.call("PerformChanges", Parameters(requests: [edit]), returning: Reply.self)
+    let outside = try await photoctl(fixture, ["albums", "cover", "Rome", path(4)])
+    #expect(outside.status == 65 && outside.errors.contains("is not in the album 'Rome'"), "\(outside)")
   }
 
   /// Starts a photod that knows nothing of the first one, on a copy of the photos in another folder.

@@ -18,12 +18,13 @@ struct AlbumsCommand: AsyncParsableCommand {
         photoctl albums mkdir Trips
         photoctl albums move "Summer in Rome" --to Trips
         photoctl albums remove Best IMG_0001.jpg
+        photoctl albums cover Best IMG_0002.jpg
         photoctl albums delete --dry-run Best
       """,
     subcommands: [
       AlbumsListCommand.self, AlbumsShowCommand.self, AlbumsCreateCommand.self, AlbumsSmartCommand.self,
       AlbumsMkdirCommand.self, AlbumsRenameCommand.self, AlbumsMoveCommand.self, AlbumsAddCommand.self,
-      AlbumsRemoveCommand.self, AlbumsDeleteCommand.self,
+      AlbumsRemoveCommand.self, AlbumsCoverCommand.self, AlbumsDeleteCommand.self,
     ], defaultSubcommand: AlbumsListCommand.self)
 }
 

@@ -311,6 +311,48 @@ struct AlbumsRemoveCommand: AsyncParsableCommand {
   }
 }
 
+struct AlbumsCoverCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cover",
+    abstract: "Chooses the cover of an album.",
+    discussion: """
+      The album must have the asset, and shows it as its cover while it has it and the asset is not hidden. \
+      `photoctl undo` brings the former cover back.
+
+      EXAMPLES
+        photoctl albums cover Rome IMG_0001.jpg
+        photoctl albums cover id:42 7 --dry-run
+      """)
+
+  @OptionGroup var connection: ConnectionOptions
+
+  @Argument(help: ArgumentHelp("The album.", valueName: "album"))
+  var album: AlbumName
+
+  @Argument(
+    help: ArgumentHelp("The asset: its id, or the path of its file.", valueName: "id|path"), completion: .file())
+  var asset: AssetArgument
+
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print which cover would be chosen, and change nothing. photod may refuse the change itself.")
+  var isDryRun = false
+
+  @OptionGroup var json: JSONOption
+
+  func run() async throws {
+    let library = connection.library
+    let album = try await library.album(album, kinds: [.album])
+    let (ids, names) = try await library.ids(of: [NamedAsset(asset)])
+    let found = FoundAssets(ids: ids, names: names)
+    try await library.check(found)
+    guard let id = found.ids.first else { return }
+    if !isDryRun { try await library.makeChanges([ChangeRequest(editAlbum: .init(id: album.id, keyAssetID: id))]) }
+    try ChangedAlbums([album]).put(asJSON: json.isOn)
+    Output.complain("\(album.subject) \(isDryRun ? "would have" : "has") the cover \(id)\(isDryRun ? "" : " now").\n")
+  }
+}
+
 struct AlbumsDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
