@@ -33,7 +33,9 @@ struct UndoCommand: AsyncParsableCommand {
     help: ArgumentHelp("Undo the last change of this program. With --list, list only its changes.", valueName: "name"))
   var origin: String?
 
-  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Print what would be undone, and change nothing.")
+  @Flag(
+    name: [.customShort("n"), .customLong("dry-run")],
+    help: "Print what would be undone, and change nothing. photod may refuse to undo it.")
   var isDryRun = false
 
   @OptionGroup var json: JSONOption
