@@ -69,7 +69,8 @@ def albums(setting):
     seconds = figures["place"][0] / 1e3
     setting.report.add(f"{count:,} photos placed in one album", seconds, "s",
                        beside=("the rows alone in SQLite", figures["rows"][0] / 1e3), targets=[under(seconds, 2, "s")])
-    setting.report.add("memory that this takes at its peak", figures["place memory"][0], "MB")
+    memory = figures["place memory"][0]
+    setting.report.add("memory that this takes at its peak", memory, "MB", targets=[under(memory, 64, "MB")])
     for what, name, target in [("its durable commit", "edit", None), ("an observation of it", "observe", 200),
                                ("its count and cover", "counts", None)]:
         micros, note = microseconds(figures[name])
