@@ -24,7 +24,7 @@ import Testing
       try fixture.copy(to: copy)
       copies.withLock { $0.append((step, copy)) }
     }
-    try catalog.addPhotos(12)
+    try catalog.addPhotos(12, keywords: ["k0", "k1"])
     for _ in 0..<12 {
       let before = try catalog.storedUserData()
       copies.withLock { $0 = [] }
@@ -59,7 +59,7 @@ import Testing
       try fixture.copy(to: copy)
       copies.withLock { $0.append((step, copy)) }
     }
-    try catalog.addPhotos(12)
+    try catalog.addPhotos(12, keywords: ["k0", "k1"])
     try catalog.performRandomChanges(using: &random)
     let album = try catalog.perform(.createAlbum(title: "Rome", assets: [1, 2, 3, 4, 5, 6], parent: nil))[0]
     copies.withLock { $0 = [] }
@@ -142,6 +142,19 @@ struct StoredUserData: Equatable {
   var inAlbums: Set<AssetID> = []
   var collections: [UserCollection] = []
   var members: [CollectionID: [AssetID]] = [:]
+
+  /// The same with the order of each folder instead of the ranks, of which many mean the same order. A rank of 1 stands for
+  /// a position, and 0 for none.
+  var withOrder: (StoredUserData, order: [CollectionID: [CollectionID]]) {
+    var order: [CollectionID: [(key: [UInt8], id: CollectionID)]] = [:]
+    for collection in collections {
+      let key = CollectionPlace.key(rank: collection.rank, title: collection.title, id: collection.id)
+      order[collection.parentID ?? 0, default: []].append((key, collection.id))
+    }
+    var copy = self
+    for index in collections.indices { copy.collections[index].rank = collections[index].rank == 0 ? 0 : 1 }
+    return (copy, order.mapValues { $0.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.id) })
+  }
 }
 
 extension Catalog {
@@ -177,6 +190,7 @@ extension Catalog {
     let collections = try read { try $0.userCollections() }
     let albums = collections.filter { $0.kind == .album }.map(\.id)
     let folders = collections.filter { $0.kind == .folder }.map(\.id)
+    let members = try storedUserData().members
     func some(_ random: inout SeededGenerator) -> [AssetID] {
       Array((1...12).map(AssetID.init(rawValue:)).shuffled(using: &random).prefix(.random(in: 1...5, using: &random)))
     }
@@ -193,11 +207,17 @@ extension Catalog {
         var edit = AlbumEdit()
         if Bool.random(using: &random) { edit.title = "B=\(Int.random(in: 0..<9, using: &random))" }
         if Bool.random(using: &random) { edit.placed = some(&random) } else { edit.removed = some(&random) }
+        let held = members[album]?.filter { !edit.removed.contains($0) } ?? []
+        if Bool.random(using: &random) { edit.before = held.randomElement(using: &random) }
+        if Bool.random(using: &random) { edit.keyAsset = (held + edit.placed).randomElement(using: &random) }
         changes.append(.editAlbum(album, edit))
       case 5:
         guard let id = collections.randomElement(using: &random)?.id else { continue }
         var edit = CollectionEdit()
-        edit.place = CollectionPlacement(parent: parent.map { .folder($0) } ?? .top, position: .end)
+        let next = collections.filter { $0.parentID == parent && $0.id != id }.randomElement(using: &random)
+        edit.place = CollectionPlacement(
+          parent: parent.map { .folder($0) } ?? .top,
+          position: Bool.random(using: &random) ? next.map { .before($0.id) } ?? .end : .end)
         changes.append(.editCollection(id, edit))
       case 6:
         guard let id = collections.randomElement(using: &random)?.id, Bool.random(using: &random) else { continue }
@@ -217,10 +237,33 @@ extension Catalog {
       default:
         var edit = AssetEdit(isFavorite: .random(using: &random))
         if Bool.random(using: &random) { edit.title = ["", "Rome", "Zürich %"].randomElement(using: &random) }
+        if Bool.random(using: &random) { edit.caption = ["", "At dusk\n100 %"].randomElement(using: &random) }
+        if Bool.random(using: &random) { edit.isHidden = .random(using: &random) }
+        if Bool.random(using: &random) { edit.rating = .random(in: 0...5, using: &random) }
+        // The files have two of these keywords.
         if Bool.random(using: &random) { edit.addedKeywords = ["k\(Int.random(in: 0..<4, using: &random))"] }
-        if Bool.random(using: &random) { edit.location = .remove }
-        if Bool.random(using: &random) { edit.creationDate = .shift(seconds: 1) }
-        if Bool.random(using: &random) { edit.cleared = [.keywords, .rating] }
+        if Bool.random(using: &random) { edit.removedKeywords = ["k\(Int.random(in: 0..<4, using: &random))"] }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: edit.location = .remove
+        case 1:
+          edit.location = .set(
+            Location(
+              latitude: .random(in: -90...90, using: &random), longitude: 12.5,
+              altitude: Bool.random(using: &random) ? -1.25 : nil))
+        default: break
+        }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: edit.creationDate = .shift(seconds: 1)
+        case 1:
+          edit.creationDate = .set(
+            PhotoDate(
+              microseconds: .random(in: 0...1_700_000_000_000_000, using: &random),
+              offsetMinutes: Bool.random(using: &random) ? -90 : nil))
+        default: break
+        }
+        for field in ClearableField.allCases where Int.random(in: 0..<6, using: &random) == 0 {
+          edit.cleared.insert(field)
+        }
         changes.append(.editAssets(some(&random), edit))
       }
     }

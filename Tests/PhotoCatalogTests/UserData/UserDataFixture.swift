@@ -49,7 +49,7 @@ final class UserDataFixture: Sendable {
 extension Catalog {
   /// Adds photos `1.jpg`, `2.jpg`, … in `/p`. The inode of each photo is its number.
   @discardableResult
-  func addPhotos(_ count: Int, from first: Int = 1) throws -> [AssetID] {
+  func addPhotos(_ count: Int, from first: Int = 1, keywords: [String] = []) throws -> [AssetID] {
     try write { writer in
       let directory: DirectoryID
       if first == 1 {
@@ -65,7 +65,7 @@ extension Catalog {
           assetID: 0, directoryID: directory, name: Array("\(number).jpg".utf8), byteCount: 10, modificationTime: 7,
           changeTime: 7, inode: UInt64(number), birthTime: 3, readTime: 9,
           marks: ContentMarks(fingerprint: UInt64(number)))
-        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg")
+        let content = AssetContent(mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", keywords: keywords)
         let id = try writer.insertAsset(content, file: row, addedDate: .init(microseconds: 5))
         return id
       }
