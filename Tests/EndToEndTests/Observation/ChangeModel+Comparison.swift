@@ -26,8 +26,9 @@ extension ChangeModel {
       switch expected.kind {
       case .folder: expect(collection.kind == .folder, "\(collection), which is no folder")
       case .smart(let query):
-        expect(
-          collection.query == query && Set(ids) == members(of: query), "\(collection) with \(ids), not \(query)")
+        let members = members(of: query)
+        let isEqual = query.sortDescriptors.isEmpty ? Set(ids) == Set(members) : ids == members
+        expect(collection.query == query && isEqual, "\(collection) with \(ids), not \(query)")
       case .album:
         expect(collection.kind == .album && ids == expected.members, "\(collection) with \(ids), not \(expected)")
         guard let key = expected.keyAsset, ids.contains(key), assets[key]?.isHidden == false else { continue }

@@ -35,8 +35,8 @@ extension ChangeModel {
     }
     func isSmart(_ kind: Album.Kind) -> Bool { if case .smart = kind { true } else { false } }
     func query() -> SmartAlbumQuery {
-      SmartAlbumQuery(
-        predicate: once(in: 30) ? "colour == 'red'" : Self.queries.randomElement(using: &random)?.predicate)
+      let invalid = SmartAlbumQuery(predicate: "colour == 'red'")
+      return once(in: 30) ? invalid : Self.queries.randomElement(using: &random)?.query ?? invalid
     }
     let parent = once(in: 2) ? some { $0 == .folder } : nil
     // Otherwise long runs would have hundreds of collections, of which each comparison reads all. The oldest album stays,

@@ -40,11 +40,11 @@ extension ChangeModel {
       return folders(above: parentID).count < Self.mostLevels
     }
     if let smart = request.createSmartAlbum {
-      return Self.isTitle(smart.title) && Self.isQuery(smart.predicate) && isFolder(smart.parentID)
+      return Self.isTitle(smart.title) && Self.isQuery(smart.predicate, smart.text) && isFolder(smart.parentID)
     }
     if let edit = request.editSmartAlbum {
       guard case .smart = album(edit.id)?.kind else { return false }
-      return Self.isQuery(edit.predicate)
+      return Self.isQuery(edit.predicate, edit.text)
     }
     if let edit = request.editAlbum { return album(edit.id).map { accepts(edit, of: $0) } ?? false }
     if let edit = request.editCollection {
@@ -91,7 +91,9 @@ extension ChangeModel {
 
   private static func isTitle(_ title: String?) -> Bool { title.map { !$0.allSatisfy(\.isWhitespace) } ?? true }
 
-  private static func isQuery(_ predicate: String?) -> Bool { queries.contains { $0.predicate == predicate } }
+  private static func isQuery(_ predicate: String?, _ text: String?) -> Bool {
+    queries.contains { ($0.query.predicate, $0.query.text) == (predicate, text) }
+  }
 
   /// A folder, and those that contain it. Empty for the top level.
   private func folders(above folder: CollectionID?) -> [CollectionID] {

@@ -35,13 +35,12 @@ struct ChangeModel: Sendable {
     var keyAsset: AssetID?
   }
 
-  /// The files themselves have no title, caption, keyword, rating and location.
   private(set) var assets: [AssetID: Values]
   private(set) var albums: [CollectionID: Album] = [:]
   /// The collections of the folders in which they have positions. Others are in alphabetical order. 0 is the top level.
   private var orders: [CollectionID: [CollectionID]] = [:]
-  /// The dates of the files.
-  private let fileDates: [AssetID: PhotoDate]
+  /// The values of the files.
+  private let files: [AssetID: Values]
   /// The sequence of the last call that changed each asset.
   private(set) var lastChanges: [AssetID: Int64] = [:]
   /// The sequence of the last call that named each asset in an edit, which may have made no difference.
@@ -52,7 +51,7 @@ struct ChangeModel: Sendable {
   /// - Parameter assets: assets without user data.
   init(assets: [Asset]) {
     self.assets = Dictionary(uniqueKeysWithValues: assets.map { ($0.id, Values($0)) })
-    fileDates = self.assets.mapValues(\.creationDate)
+    files = self.assets
   }
 
   // MARK: - The order of collections
@@ -173,17 +172,17 @@ struct ChangeModel: Sendable {
   }
 
   private mutating func apply(_ edit: ChangeRequest.EditAsset, to id: AssetID) {
-    guard var said = assets[id] else { return }
+    guard var said = assets[id], let file = files[id] else { return }
     for field in edit.clear ?? [] {
       switch ClearableField(rawValue: field) {
       case .isFavorite: said.isFavorite = false
       case .isHidden: said.isHidden = false
-      case .rating: said.rating = nil
-      case .title: said.title = nil
-      case .caption: said.caption = nil
-      case .keywords: said.keywords = []
-      case .creationDate: said.creationDate = fileDates[id] ?? said.creationDate
-      case .location: said.location = nil
+      case .rating: said.rating = file.rating
+      case .title: said.title = file.title
+      case .caption: said.caption = file.caption
+      case .keywords: said.keywords = file.keywords
+      case .creationDate: said.creationDate = file.creationDate
+      case .location: said.location = file.location
       case nil: break
       }
     }
@@ -194,6 +193,8 @@ struct ChangeModel: Sendable {
     if let caption = edit.caption { said.caption = caption.isEmpty ? nil : caption }
     for keyword in edit.addKeywords ?? [] where !said.keywords.contains(keyword) { said.keywords.append(keyword) }
     said.keywords.removeAll { edit.removeKeywords?.contains($0) ?? false }
+    // Those of the file come first, in its order.
+    said.keywords = file.keywords.filter(said.keywords.contains) + said.keywords.filter { !file.keywords.contains($0) }
     if let date = edit.creationDate.flatMap({ PhotoDate($0) }) { said.creationDate = date }
     if let seconds = edit.shiftCreationDate {
       said.creationDate = PhotoDate(
@@ -225,15 +226,28 @@ struct ChangeModel: Sendable {
   // MARK: - Smart albums
 
   /// The queries of smart albums that the model knows, with their conditions.
-  static let queries: [(predicate: String, isIn: @Sendable (Values) -> Bool)] = [
-    ("isFavorite == TRUE", { $0.isFavorite }), ("rating >= 3", { ($0.rating ?? -1) >= 3 }),
-    ("ANY keywords == 'k1'", { $0.keywords.contains("k1") }), ("location == nil", { $0.location == nil }),
-    ("title == nil", { $0.title == nil }),
+  static let queries: [(query: SmartAlbumQuery, isIn: @Sendable (Values) -> Bool)] = [
+    (SmartAlbumQuery(predicate: "isFavorite == TRUE"), { $0.isFavorite }),
+    (SmartAlbumQuery(predicate: "rating >= 3"), { ($0.rating ?? -1) >= 3 }),
+    (SmartAlbumQuery(predicate: "ANY keywords == 'k1'"), { $0.keywords.contains("k1") }),
+    (SmartAlbumQuery(predicate: "location == nil"), { $0.location == nil }),
+    (SmartAlbumQuery(predicate: "title == nil"), { $0.title == nil }),
+    (SmartAlbumQuery(text: "harbour"), { $0.caption == "Harbour" }),
+    (
+      SmartAlbumQuery(predicate: "isHidden == FALSE", text: "harbour", sortDescriptors: newest),
+      { $0.caption == "Harbour" && !$0.isHidden }
+    ),
+    (
+      SmartAlbumQuery(predicate: "rating >= 2", sortDescriptors: newest, fetchLimit: 5),
+      { ($0.rating ?? -1) >= 2 }
+    ),
   ]
+  private static let newest = [SortDescriptor(key: "id", ascending: false)]
 
-  /// The assets of a smart album, including hidden ones.
-  func members(of query: SmartAlbumQuery) -> Set<AssetID> {
-    let known = Self.queries.first { $0.predicate == query.predicate }
-    return Set(assets.filter { known?.isIn($0.value) ?? false }.keys)
+  /// The assets of a smart album, including hidden ones. In its own order, if it has one.
+  func members(of query: SmartAlbumQuery) -> [AssetID] {
+    let known = Self.queries.first { $0.query == query }
+    let ids = assets.filter { known?.isIn($0.value) ?? false }.keys.sorted(by: >)
+    return Array(ids.prefix(query.fetchLimit ?? ids.count))
   }
 }

@@ -39,12 +39,17 @@ import Testing
     let clientCount = Self.clientCount
     var result = ""
     try await DaemonFixture.with { fixture in
-      for index in 0..<30 { try fixture.write("\(index).jpg", index) }
+      for index in 0..<30 {
+        let photo = DaemonFixture.photo(index)
+        try (index % 3 == 0 ? Self.described(photo, rating: index % 6) : photo)
+          .write(to: URL(fileURLWithPath: fixture.path("\(index).jpg")))
+      }
       try await fixture.start()
       try await fixture.synchronize()
       let socket = fixture.socket
       let library = PhotoLibrary(socketPath: socket)
       var model = ChangeModel(assets: try await library.assets(try await fixture.ids().ids))
+      #expect(model.assets.values.count { $0.keywords == ["k1", "file"] && $0.title == "From the file" } == 10)
       // One album is followed. Clients may delete it.
       let album = ChangeRequest(createAlbum: .init(title: "followed", assetIDs: model.assets.keys.sorted()))
       let made = try await library.performChanges([album])
@@ -130,6 +135,22 @@ import Testing
         "\(count) successful calls of \(callCount) in \(round) rounds, \(undone) undone, \(reloads.count) reloads"
     }
     return result
+  }
+
+  /// A photo whose file has a title, a caption, keywords and a rating.
+  private static func described(_ photo: Data, rating: Int) -> Data {
+    let packet = """
+      http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x="adobe:ns:meta/">\
+      <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" \
+      xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmp:Rating="\(rating)">\
+      <dc:title><rdf:Alt><rdf:li xml:lang="x-default">From the file</rdf:li></rdf:Alt></dc:title>\
+      <dc:description><rdf:Alt><rdf:li xml:lang="x-default">Harbour</rdf:li></rdf:Alt></dc:description>\
+      <dc:subject><rdf:Bag><rdf:li>k1</rdf:li><rdf:li>file</rdf:li></rdf:Bag></dc:subject>\
+      </rdf:Description></rdf:RDF></x:xmpmeta>
+      """
+    let length = packet.utf8.count + 2
+    return photo.prefix(2) + Data([0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + packet.utf8)
+      + photo.dropFirst(2)
   }
 
   /// Tokens have the order of the commits. A call without a difference has the token of the commit before it.
