@@ -45,13 +45,13 @@ private typealias Made = FormatSamples
   }
 
   /// - Parameter after: further elements of the segment, behind the tags.
-  private func facts(tags: [UInt8], after: [UInt8] = []) throws -> MediaFacts {
+  private func matroskaFacts(tags: [UInt8], after: [UInt8] = []) throws -> MediaFacts {
     let segment = Made.element([0x18, 0x53, 0x80, 0x67], Made.element([0x12, 0x54, 0xC3, 0x67], tags) + after)
-    return try PhotoMetadataTests.facts(of: Made.element([0x1A, 0x45, 0xDF, 0xA3], []) + segment, name: "a.mkv")
+    return try facts(of: Made.element([0x1A, 0x45, 0xDF, 0xA3], []) + segment, name: "a.mkv")
   }
 
   @Test func tagsOfTheFileAreReadAndThoseOfATrackAreNot() throws {
-    let facts = try facts(
+    let facts = try matroskaFacts(
       tags: Self.tag("DESCRIPTION", "Sound", track: true) + Self.tag("DESCRIPTION", "At sea")
         + Self.tag("MAKE", "DJI"))
     #expect(facts.caption == "At sea" && facts.camera?.make == "DJI")
@@ -62,12 +62,12 @@ private typealias Made = FormatSamples
   func placeAndDateOfAPhoneAreReadFromTags(name: String) throws {
     let info = Made.element(
       [0x15, 0x49, 0xA9, 0x66], Made.element([0x44, 0x61], Made.big32(0x03FB_5C77) + Made.big32(0x216F_D800)))
-    let facts = try facts(
+    let facts = try matroskaFacts(
       tags: Self.tag(name, "+47.3750+008.5333+408.2/")
         + Self.tag("COM.APPLE.QUICKTIME.CREATIONDATE", "2024-07-21T10:00:00+0200"), after: info)
     #expect(facts.location == Location(latitude: 47.375, longitude: 8.5333, altitude: 408.2))
     #expect(facts.creationDate?.description == "2024-07-21T10:00:00+02:00")
-    let other = try self.facts(
+    let other = try matroskaFacts(
       tags: Self.tag(name, "Zurich") + Self.tag("COM.APPLE.QUICKTIME.CREATIONDATE", "2024"), after: info)
     #expect(other.location == nil && other.creationDate?.description == "2010-02-03T21:17:48Z")
   }
