@@ -92,6 +92,9 @@ package struct DecoderProgram {
       complain("\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
       number += 1
     }
+    for number in 0..<UInt32(SANDBOX_CALL_LIMIT) where sandbox_refuses(number) == 0 {
+      complain("allowed: \(sandbox_call_name(number).map { String(cString: $0) } ?? "call \(number)")")
+    }
   }
 
   private static func check(socket: Int32, usage: String) throws(DecoderStartError) {

@@ -67,6 +67,29 @@ func checkSocket(_ descriptor: Int32) throws(ExtractorStartError) {
   }
 }
 
+/// Prints the things that are forbidden, first with Landlock alone and then with the whole sandbox, and the system calls
+/// that remain.
+func testSandbox() throws(ExtractorStartError) {
+  func report(_ prefix: String, _ attempt: (UInt32, inout Int32) -> UnsafePointer<CChar>?) {
+    var number: UInt32 = 0
+    var error: Int32 = 0
+    while let name = attempt(number, &error) {
+      complain("\(prefix)\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
+      number += 1
+    }
+  }
+  switch sandbox_enter_landlock() {
+  case 0: complain("Landlock: the kernel has none")
+  case 1: report("Landlock: ") { sandbox_try_path($0, &$1) }
+  default: throw ExtractorStartError(message: "Landlock can't be used: \(describe(errno))")
+  }
+  try enterSandbox(socket: -1)
+  report("") { sandbox_try($0, &$1) }
+  for number in 0..<UInt32(SANDBOX_CALL_LIMIT) where sandbox_refuses(number) == 0 {
+    complain("allowed: \(sandbox_call_name(number).map { String(cString: $0) } ?? "call \(number)")")
+  }
+}
+
 /// - Returns: the exit status.
 func work() -> Int32 {
   do throws(ExtractorStartError) {
@@ -86,13 +109,7 @@ func work() -> Int32 {
     case .file(let path, let isJSON):
       return try FactsPrinter.run(path: path, isJSON: isJSON)
     case .sandboxTest:
-      try enterSandbox(socket: -1)
-      var number: UInt32 = 0
-      var error: Int32 = 0
-      while let name = sandbox_try(number, &error) {
-        complain("\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
-        number += 1
-      }
+      try testSandbox()
       return 0
     }
   } catch {

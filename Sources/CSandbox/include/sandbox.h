@@ -42,4 +42,20 @@ long long sandbox_file_size(int descriptor);
 /// Returns NULL after the last one. It is for tests.
 const char *sandbox_try(unsigned number, int *error);
 
+/// The number above all numbers of system calls.
+#define SANDBOX_CALL_LIMIT 1024
+
+/// Makes the system call with this number, with zeros as arguments. Returns whether the filter refuses it. It is for tests.
+int sandbox_refuses(unsigned number);
+
+/// The name of a system call that a filter allows whatever its arguments are, or NULL. It is for tests.
+const char *sandbox_call_name(unsigned number);
+
+/// Gives up the rights that Landlock controls, and no others. Returns 1, or 0 if the kernel has no Landlock, or -1 with
+/// errno. It is for tests.
+int sandbox_enter_landlock(void);
+
+/// As `sandbox_try`, for the things that Landlock forbids by itself.
+const char *sandbox_try_path(unsigned number, int *error);
+
 #endif
