@@ -66,9 +66,12 @@ import Testing
     #expect(extractor.blamedCount == 0)
   }
 
-  @Test func fileThatHangsItsReaderFails() {
+  /// A process that computes is running. photod compares its processor time, because it could also wait for a processor.
+  @Test(arguments: ["hang", "spin"]) func fileThatHangsItsReaderFails(name: String) {
     warmUp()
-    let results = read(["hang", "a"])
+    var results = read([name, "a"])
+    // On a busy machine, the process may get too little of the processor to be blamed.
+    for _ in 0..<5 where results[0].contains("got no processor") { results = read([name, "a"]) }
     #expect(results[0] == "late, blamed for its time")
     #expect(results[1].hasSuffix("read"))
     #expect(extractor.blamedCount == 1)

@@ -5,7 +5,8 @@ import TestTools
 ///
 /// | a name that contains | what happens |
 /// |---|---|
-/// | `hang` | the process never answers |
+/// | `hang` | the process never answers, and sleeps |
+/// | `spin` | the process never answers, and computes, as a parser in an endless loop |
 /// | `slow` | the answer takes a fifth of a second |
 /// | `crash` | signal 11 ends the process, whenever it reads the file |
 /// | `once` | signal 11 ends the process, the first time |
@@ -54,6 +55,8 @@ package enum ScriptedExtractor {
       os.close(descriptors.pop(0))
       while 'hang' in name:
         time.sleep(0.05)
+        if os.getppid() != parent: os._exit(0)
+      while 'spin' in name:
         if os.getppid() != parent: os._exit(0)
       if 'slow' in name: time.sleep(0.2)
       if 'crash' in name: os.kill(os.getpid(), signal.SIGSEGV)
