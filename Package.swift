@@ -225,9 +225,12 @@ let package = Package(
         "PhotoTestSupport", "PhotoWatch", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    .target(name: "MetadataSamples", path: "Tests/MetadataSamples"),
     .testTarget(
       name: "PhotoMetadataTests",
-      dependencies: ["CZlib", "ExtractRecords", "FileContent", "TestTools", "PhotoMetadata", "PhotoModel"]),
+      dependencies: [
+        "CZlib", "ExtractRecords", "FileContent", "MetadataSamples", "TestTools", "PhotoMetadata", "PhotoModel",
+      ]),
     .testTarget(name: "FileContentTests", dependencies: ["FileContent", "PhotoModel", "TestTools"]),
     .testTarget(
       name: "ExtractRecordsTests", dependencies: ["ExtractRecords", "PhotoModel", "TestTools", "WatchRecords"]),
@@ -342,8 +345,8 @@ if Context.environment["PHOTOD_FUZZ"] != nil {
     .executableTarget(
       name: "photod-fuzz",
       dependencies: [
-        "ExtractRecords", "FileContent", "ImageRecords", "PhotoImages", "PhotoMetadata", "PhotoModel",
-        "PredicateLanguage", "Varlink", "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
+        "ExtractRecords", "FileContent", "ImageRecords", "MetadataSamples", "PhotoImages", "PhotoMetadata",
+        "PhotoModel", "PredicateLanguage", "Varlink", "WatchRecords", .product(name: "NIOCore", package: "swift-nio"),
       ],
       path: "Tests/Fuzz/Targets")
   ]

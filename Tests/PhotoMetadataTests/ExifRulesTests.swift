@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// The rules for each field, tested with generated structures in both byte orders.
 @Suite struct ExifRulesTests {
   private func facts(

@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// The lens and the ISO of maker notes and XMP.
 @Suite struct MakerNoteTests {
   private typealias Made = FormatSamples

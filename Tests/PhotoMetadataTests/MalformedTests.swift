@@ -5,6 +5,8 @@ import PhotoModel
 import TestTools
 import Testing
 
+@testable import MetadataSamples
+
 /// The reader must return within its bounds, and with the same facts each time, whatever a file contains.
 @Suite struct MalformedTests {
   private static let builder = ExifBuilder(

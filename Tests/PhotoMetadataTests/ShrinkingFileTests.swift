@@ -4,6 +4,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// Files that become shorter, or change, between the reads of one file.
 @Suite struct ShrinkingFileTests {
   private static let samples =

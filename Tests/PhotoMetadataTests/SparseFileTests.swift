@@ -4,6 +4,8 @@ import PhotoMetadata
 import TestTools
 import Testing
 
+@testable import MetadataSamples
+
 /// Sparse files with sizes up to 2^63 - 1 and only a few pages, as tmpfs, XFS and Btrfs allow them.
 @Suite struct SparseFileTests {
   /// An unnamed file on tmpfs.

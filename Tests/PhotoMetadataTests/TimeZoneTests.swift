@@ -4,6 +4,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// The rule for time zones in `Documentation/dates.md`: on real files of several zones, and at its limits.
 @Suite struct TimeZoneTests {
   @Test(

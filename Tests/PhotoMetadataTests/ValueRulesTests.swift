@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// Values that cameras and programs write when they know nothing, or write in their own way.
 @Suite struct ValueRulesTests {
   private func facts(

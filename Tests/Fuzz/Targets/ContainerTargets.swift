@@ -3,6 +3,8 @@ import FileContent
 import PhotoMetadata
 import WatchRecords
 
+@testable import MetadataSamples
+
 // The containers of photos and films, as photod-extract reads them.
 
 extension FuzzTarget {
@@ -42,7 +44,7 @@ extension FuzzTarget {
     container("matroska", "mkv", ["mkv", "webm"], [.init(0, [0x1A, 0x45, 0xDF, 0xA3])]),
     container("avi", "avi", ["avi"], [.init(0, "RIFF"), .init(8, "AVI ")]),
     // Its signature is a byte that comes back every 188 or 192 bytes, which the corpus keeps.
-    container("transport-stream", "mts", ["mts", "m2ts"], []),
+    container("transport-stream", "mts", ["mts", "m2ts", "m2t"], []),
     container(
       "program-stream", "mpg", ["mpg", "mpeg"], [.init(0, [0, 0, 1, 0xBA])], or: [[.init(0, [0, 0, 1, 0xB3])]]),
   ]
@@ -68,7 +70,8 @@ extension FuzzTarget {
     _ name: String, _ ending: String, _ endings: [String], _ signature: [Mark], or others: [[Mark]] = []
   ) -> FuzzTarget {
     let reader = FactsReader(name: Array("a.\(ending)".utf8))
-    return FuzzTarget(name: name, endings: endings) { input in
+    let seeds = samples.filter { sample in ([ending] + endings).contains { sample.name.hasSuffix(".\($0)") } }
+    return FuzzTarget(name: name, endings: endings, seeds: seeds.map(\.content)) { input in
       var file = Array(input)
       if !([signature] + others).contains(where: { $0.allSatisfy { $0.isIn(file) } }) {
         for mark in signature where file.count >= mark.offset + mark.bytes.count {
@@ -79,10 +82,27 @@ extension FuzzTarget {
     }
   }
 
+  /// The small files of the tests. Formats of which there is no real file at hand begin with these.
+  private static let samples: [(name: String, content: [UInt8])] =
+    [
+      ("a.jpg", FormatSamples.exif.jpeg()), ("a.tif", FormatSamples.exif.tiff()),
+      ("a.jpg", DescriptionSamples.jpeg([DescriptionSamples.photoshopSegment(DescriptionSamples.fullIPTC)])),
+      ("a.png", Samples.png(width: 9, height: 9, chunks: [Samples.chunk("eXIf", FormatSamples.exif.tiff())])),
+      ("a.gif", Samples.gif(width: 9, height: 9, images: 3, loops: true)),
+      ("a.webp", Samples.webp([("VP8X", [0x0A, 0, 0, 0, 8, 0, 0, 8, 0, 0]), ("EXIF", FormatSamples.exif.tiff())])),
+      (
+        "a.heic",
+        BoxSamples.heif(
+          properties: [BoxSamples.ispe(9, 8), BoxSamples.irot(1), BoxSamples.imir(0)],
+          items: [BoxSamples.exifItem(FormatSamples.exif.tiff()), BoxSamples.xmpItem(DescriptionSamples.full)])
+      ),
+      ("a.mov", MovieSamples.film), ("a.mov", MovieSamples.fragmented()), ("a.mov", MovieSamples.long),
+    ] + FormatSamples.all
+
   /// An XMP packet, in a JPEG around it.
   static let xmp: FuzzTarget = {
     let reader = FactsReader(name: Array("a.jpg".utf8))
-    return FuzzTarget(name: "xmp", endings: ["xmp"]) { input in
+    return FuzzTarget(name: "xmp", endings: ["xmp"], seeds: [Array(DescriptionSamples.full.utf8)]) { input in
       let packet = Array("http://ns.adobe.com/xap/1.0/\0".utf8) + input.prefix(65_000)
       let length = packet.count + 2
       let frame: [UInt8] = [0xFF, 0xC0, 0, 11, 8, 0, 9, 0, 9, 1, 1, 0x11, 0]

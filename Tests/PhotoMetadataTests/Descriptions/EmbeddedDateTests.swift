@@ -3,6 +3,8 @@ import ExtractRecords
 import PhotoMetadata
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// Dates from XMP, IPTC and old PNG files.

@@ -2,6 +2,8 @@ import ExtractRecords
 import PhotoMetadata
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// IPTC blocks, Windows' tags, and the precedence of all blocks.

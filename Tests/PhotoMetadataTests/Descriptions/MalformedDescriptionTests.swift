@@ -3,6 +3,8 @@ import PhotoMetadata
 import TestTools
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// Packets and blocks that are broken or hostile. The reader must return within its bounds.

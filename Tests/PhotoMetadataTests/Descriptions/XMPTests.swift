@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// XMP packets in all the forms that programs write.

@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// Containers: the facts in their headers, and types by content and by name.
 @Suite struct ContainerTests {
   private static let exif = ExifBuilder(

@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Box = BoxSamples
 
 /// HEIF, AVIF and CR3 files, built from their specifications.

@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Made = FormatSamples
 
 /// Photoshop, bitmap and OpenEXR files.

@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// JPEG files whose metadata is spread over several segments, or written otherwise than the standards say.

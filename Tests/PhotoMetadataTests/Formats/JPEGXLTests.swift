@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Box = BoxSamples
 
 /// JPEG XL and JPEG 2000 files, built from their specifications.

@@ -5,6 +5,8 @@ import PhotoModel
 import TestTools
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// PNG's chunks: where they are, and how texts in them are written.

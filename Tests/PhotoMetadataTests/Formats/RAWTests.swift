@@ -3,6 +3,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 /// RAW files: the size of the main image, and the EXIF of each structure.
 @Suite struct RAWTests {
   private func expect(_ facts: MediaFacts, _ width: Int, _ height: Int, _ contentType: String) {

@@ -4,6 +4,8 @@ import PhotoMetadata
 import PhotoModel
 import Testing
 
+@testable import MetadataSamples
+
 private typealias Written = DescriptionSamples
 
 /// The subtypes of pictures: on real photos, and by each of their marks alone.
