@@ -56,7 +56,7 @@ extension Reconciler {
 
   func noteMoved(_ number: DirectoryNumber, _ parent: DirectoryNumber, _ name: [UInt8], in batch: inout Batch) {
     batch.notes.changed.insert(number)
-    batch.notes.foldersWent = true
+    noteLeaving(number, in: &batch)
     if let from = place(number, []), let to = place(parent, name) {
       events.ring.append(.folderMoved(from: from, to: to))
     }
@@ -64,9 +64,14 @@ extension Reconciler {
   }
 
   func noteGone(_ number: DirectoryNumber, _ evidence: Evidence, in batch: inout Batch) {
-    (batch.notes.foldersWent, batch.notes.hasChanges) = (true, true)
+    batch.notes.hasChanges = true
+    noteLeaving(number, in: &batch)
     if let place = place(number, []) { events.ring.append(.folderGone(place, evidence)) }
     events.cachedPath = nil
+  }
+
+  private func noteLeaving(_ number: DirectoryNumber, in batch: inout Batch) {
+    if let id = tree.directory(number: number) { batch.notes.leftPaths.append(tree.path(of: id)) }
   }
 
   func noteScanStarted(_ root: UInt16, _ reason: ScanReason, in batch: inout Batch) {

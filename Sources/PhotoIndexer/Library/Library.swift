@@ -359,9 +359,7 @@ package actor Library {
   private func take(_ notes: BatchNotes, of roots: Set<UInt16>) {
     for report in notes.reports { take(report, of: roots) }
     if notes.foundCount > 0 { counts.noteScannedFiles(notes.foundCount) }
-    if notes.foldersWent, !problems.unreadable.isEmpty {
-      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
-    }
+    forgetUnreadable(in: notes.leftPaths)
     settleUnreadable()
   }
 
@@ -384,7 +382,7 @@ package actor Library {
       reconciler.roots[number: root]?.isScanAwaited = false
       if !isScanAwaited { problems.watching.hasOverflowed = false }
       // The scan has reported everything in it that can't be read.
-      problems.unreadable.removeUnlessThere { reconciler.tree.directory(path: $0) != nil }
+      forgetUnreadable()
     case .polling(let root, let reason, let count, let total):
       noteWatchState { $0.note(polled: count, because: reason, of: total, in: root) }
     case .budget(let budget): noteWatchState { $0.note(budget) }

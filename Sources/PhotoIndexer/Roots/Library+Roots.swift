@@ -106,9 +106,7 @@ extension Library {
 
   /// The share that a path is on, if that is left out and no root is on it.
   func leftOutShare(of path: [UInt8]) -> [UInt8]? {
-    problems.unreadable.entries.first {
-      $0.errorNumber == EREMOTE && CatalogTree.contains($0.path, path) && !hasRoot(onShare: $0.path)
-    }?.path
+    problems.unreadable.share(of: path) { !hasRoot(onShare: $0) }
   }
 
   /// Whether a path is one at which a share is left out.
@@ -171,6 +169,20 @@ extension Library {
     problems.unreadable.remove(in: path)
     // The folder of an outer root is listed only when no share is mounted on it. An inner root may have the same path.
     if reconciler.tree.row(id).parentID != nil { problems.leftOutShares.remove(path) }
+  }
+
+  /// Forgets the unreadable paths in folders that moved or went.
+  func forgetUnreadable(in leftPaths: LeftPaths) {
+    guard !problems.unreadable.isEmpty else { return }
+    guard let paths = leftPaths.paths else { return forgetUnreadable() }
+    for folder in paths { forgetUnreadable(below: folder) }
+  }
+
+  /// Forgets the unreadable paths in folders that the library does not have.
+  ///
+  /// - Parameter folder: nothing else is looked at; nil means all folders.
+  func forgetUnreadable(below folder: [UInt8]? = nil) {
+    problems.unreadable.removeUnlessThere(below: folder) { reconciler.tree.directory(path: $0) != nil }
   }
 
   /// Logs the unreadable paths and updates the status, once no scan is about to report more of them.

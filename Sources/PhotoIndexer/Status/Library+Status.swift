@@ -112,9 +112,9 @@ extension Library {
     if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
       found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
     }
-    if let first = problems.unreadable.settled.first {
+    if let first = problems.unreadable.settledFirst {
       found.append(
-        .unreadable(first: first.path, errorNumber: first.errorNumber, count: problems.unreadable.settled.count))
+        .unreadable(first: first.path, errorNumber: first.errorNumber, count: problems.unreadable.settledCount))
     }
     let shares = problems.unreadable.settledShares.filter { !hasRoot(onShare: $0) }
     if let first = shares.first { found.append(.sharesLeftOut(first: first, count: shares.count)) }
