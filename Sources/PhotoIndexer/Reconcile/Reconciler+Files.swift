@@ -321,20 +321,36 @@ extension Reconciler {
   /// failed, the one that has waited longest is read first. The others are read only while none of them fails again.
   /// However many such files there are, a turn costs one failed read.
   func readAgainWhatIsDue(in batch: inout Batch) throws {
-    let (readable, failing) = retries.due(at: batch.uptime)
-    try readAgain(readable, in: &batch)
-    for assetID in failing.prefix(Self.diskRetriesPerTurn) {
+    try readAgainReadable(in: &batch)
+    var taken: [AssetID] = []
+    defer { retries.giveBack(taken) }
+    while taken.count < Self.diskRetriesPerTurn, let assetID = retries.takeFailing(at: batch.uptime) {
+      taken.append(assetID)
       try readAgain([assetID], in: &batch)
       if retries[assetID]?.failure != nil { return }
+    }
+  }
+
+  /// Reads the files whose retry is due and in which the disk has not failed, as many as one turn may.
+  func readAgainReadable(in batch: inout Batch) throws {
+    var taken: Set<AssetID> = []
+    defer { retries.giveBack(taken.sorted()) }
+    while let assetID = retries.takeReadable(at: batch.uptime) {
+      // The reading of another file may have made it due again.
+      guard taken.insert(assetID).inserted else { continue }
+      guard try readAgain([assetID], in: &batch) else { return }
     }
   }
 
   private static let diskRetriesPerTurn = 64
 
   /// Reads these files again, as many as one turn may. The others stay due.
-  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws {
+  ///
+  /// - Returns: false if some were left.
+  @discardableResult
+  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> Bool {
     for assetID in assetIDs {
-      guard !files.isTurnOver else { return }
+      guard !files.isTurnOver else { return false }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
         continue
@@ -359,13 +375,14 @@ extension Reconciler {
         // The library gets a result when the file has been read.
         retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
         continue
-      case .noRoom: return
+      case .noRoom: return false
       case .notBegun, .ended, nil: break
       }
       batch.context.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
       retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
     }
+    return true
   }
 
   /// The stat of the file that is known in this place, or of the file that stands in for it if no scan may find the

@@ -108,9 +108,9 @@ extension Library {
   /// Folders and files that can't be read, and shares that are left out.
   private var readingWarnings: [Warning] {
     var found: [Warning] = []
-    let failing = reconciler.retries.failures.map(\.failure)
-    if let first = failing.min(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
-      found.append(.failingFiles(first: first.path, reason: first.reason, count: failing.count))
+    if let first = reconciler.retries.firstFailure {
+      found.append(
+        .failingFiles(first: first.path, reason: first.reason, count: reconciler.retries.failureCount))
     }
     if let first = problems.unreadable.settledFirst {
       found.append(

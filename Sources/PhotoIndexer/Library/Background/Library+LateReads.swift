@@ -45,7 +45,7 @@ extension Library {
         try reconciler.readAgain(waiting.filter { reconciler.retries[$0] != nil }, in: &batch)
         // Files for which there was no room follow. A sync waits for them, too.
         if files.lateReads?.isHalfEmpty == true {
-          try reconciler.readAgain(reconciler.retries.due(at: batch.uptime).readable, in: &batch)
+          try reconciler.readAgainReadable(in: &batch)
         }
         return ((), batch.origin)
       }

@@ -36,6 +36,25 @@ struct ReadRetries {
   static let firstFailureDelay = Duration.seconds(1)
 
   private(set) var all: [AssetID: ReadRetry] = [:]
+  /// The files that a sync must read.
+  private var pendingIDs: Set<AssetID> = []
+  /// The files in which the disk fails, by path.
+  private var failing = OrderedQueue<AssetID, PathKey>()
+  /// The files whose time had not come when ``advance(to:)`` was called last.
+  private var later = OrderedQueue<AssetID, MonotonicTime>()
+  /// The others in which the disk has not failed.
+  private var readable = OrderedQueue<AssetID, AssetID>()
+  /// The others in which the disk failed. The one that has waited longest is first.
+  private var overdue = OrderedQueue<AssetID, Turn>()
+  /// The time of the last ``advance(to:)``.
+  private var present = MonotonicTime.boot
+
+  private struct Turn: Comparable {
+    let at: MonotonicTime
+    let id: AssetID
+
+    static func < (one: Turn, other: Turn) -> Bool { (one.at, one.id) < (other.at, other.id) }
+  }
 
   var isEmpty: Bool { all.isEmpty }
 
@@ -43,24 +62,73 @@ struct ReadRetries {
 
   // MARK: What is due
 
-  /// The files that a sync must read.
-  var pending: [AssetID] { all.filter { $0.value.isPending }.keys.sorted() }
+  /// The files that a sync must read. Complexity: O(n log n) for these files.
+  var pending: [AssetID] { pendingIDs.sorted() }
 
-  var pendingCount: Int { all.values.count { $0.isPending } }
+  var pendingCount: Int { pendingIDs.count }
 
   var failures: [(assetID: AssetID, failure: ReadRetry.Failure)] {
-    all.compactMap { assetID, retry in retry.failure.map { (assetID, $0) } }
+    failing.members.compactMap { id in all[id]?.failure.map { (id, $0) } }
   }
 
-  func hasDue(at uptime: MonotonicTime) -> Bool { all.values.contains { $0.at <= uptime } }
+  var failureCount: Int { failing.count }
 
-  /// The files to be read now.
+  /// The failure of the file whose path is the first of all.
+  var firstFailure: ReadRetry.Failure? { failing.first.flatMap { all[$0.member]?.failure } }
+
+  func hasDue(at uptime: MonotonicTime) -> Bool {
+    !readable.isEmpty || !overdue.isEmpty || later.first.map { $0.key <= uptime } == true
+  }
+
+  /// Takes a file that is to be read now and in which the disk has not failed. Complexity: O(log n), as all files together
+  /// may be asked for each time that the reading of one has ended.
   ///
-  /// - Returns: those in which the disk has not failed, and the others: the one that has waited longest is first.
-  func due(at uptime: MonotonicTime) -> (readable: [AssetID], failing: [AssetID]) {
-    let due = all.filter { $0.value.at <= uptime }
-    let failing = due.filter { $0.value.failure != nil }.sorted { ($0.value.at, $0.key) < ($1.value.at, $1.key) }
-    return (due.filter { $0.value.failure == nil }.keys.sorted(), failing.map(\.key))
+  /// The caller gives it back with ``giveBack(_:)`` after all that it takes.
+  mutating func takeReadable(at uptime: MonotonicTime) -> AssetID? {
+    advance(to: uptime)
+    guard let id = readable.first?.member else { return nil }
+    readable.remove(id)
+    return id
+  }
+
+  /// Takes a file that is to be read now and in which the disk failed: the one that has waited longest.
+  mutating func takeFailing(at uptime: MonotonicTime) -> AssetID? {
+    advance(to: uptime)
+    guard let id = overdue.first?.member else { return nil }
+    overdue.remove(id)
+    return id
+  }
+
+  /// Those of these files that were not read, or have no later time, are due again.
+  mutating func giveBack(_ ids: [AssetID]) {
+    for id in ids { file(id) }
+  }
+
+  private mutating func advance(to uptime: MonotonicTime) {
+    present = max(present, uptime)
+    while let (id, at) = later.first, at <= present { file(id) }
+  }
+
+  private mutating func set(_ id: AssetID, _ retry: ReadRetry?) {
+    all[id] = retry
+    if retry?.isPending == true { pendingIDs.insert(id) } else { pendingIDs.remove(id) }
+    if let failure = retry?.failure { failing.set(id, PathKey(path: failure.path)) } else { failing.remove(id) }
+    file(id)
+  }
+
+  /// Puts a file into the queue that its time and its failure decide.
+  private mutating func file(_ id: AssetID) {
+    later.remove(id)
+    readable.remove(id)
+    overdue.remove(id)
+    guard let retry = all[id] else { return }
+    if retry.at > present {
+      later.set(id, retry.at)
+    } else if retry.failure != nil {
+      overdue.set(id, Turn(at: retry.at, id: id))
+    } else {
+      readable.set(id, id)
+    }
   }
 
   // MARK: Scheduling
@@ -71,13 +139,13 @@ struct ReadRetries {
   ///   - uptime: when it is read, if no sync reads it before.
   ///   - standIn: as in ``ReadRetry/standIn``.
   mutating func addPending(_ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil) {
-    all[id] = ReadRetry(isPending: true, at: uptime, delay: .zero, standIn: standIn)
+    set(id, ReadRetry(isPending: true, at: uptime, delay: .zero, standIn: standIn))
   }
 
   /// Schedules a young file that can't be parsed, because it may still be in the making.
   mutating func addIncomplete(_ id: AssetID, since uptime: MonotonicTime) {
     let delay = max(min((all[id]?.delay ?? .zero) * 2, Self.longestDelay), Self.firstDelay)
-    all[id] = ReadRetry(isPending: false, at: uptime + delay, delay: delay)
+    set(id, ReadRetry(isPending: false, at: uptime + delay, delay: delay))
   }
 
   /// Schedules a file in which the disk failed. It is not pending, because no caller can wait for a disk.
@@ -91,34 +159,35 @@ struct ReadRetries {
       retry.at = uptime + retry.delay
     }
     retry.failure = .init(path: path, reason: reason, since: before?.failure?.since ?? date)
-    all[id] = retry
+    set(id, retry)
   }
 
   /// Puts off a file that can't be reached and whose retry is due.
   mutating func putOff(_ id: AssetID, since uptime: MonotonicTime) {
     guard let retry = all[id], retry.at <= uptime else { return }
     let delay = min(max(retry.delay * 2, Self.firstDelay), Self.longestDelay)
-    all[id] = ReadRetry(isPending: retry.isPending, at: uptime + delay, delay: delay, standIn: retry.standIn)
+    set(id, ReadRetry(isPending: retry.isPending, at: uptime + delay, delay: delay, standIn: retry.standIn))
   }
 
   /// Puts off a file that is still pending after it was read. The reason is not the disk.
   mutating func putOffPending(_ id: AssetID, until uptime: MonotonicTime) {
-    guard let retry = all[id], retry.isPending, retry.failure == nil else { return }
-    all[id]!.at = uptime
+    guard var retry = all[id], retry.isPending, retry.failure == nil else { return }
+    retry.at = uptime
+    set(id, retry)
   }
 
   // MARK: Ending
 
   /// The file was read, or is gone.
-  mutating func remove(_ id: AssetID) { all[id] = nil }
+  mutating func remove(_ id: AssetID) { set(id, nil) }
 
   /// The file has the stat that the catalog has, so it need not be read because it was found.
   mutating func removePending(_ id: AssetID) {
-    if all[id]?.isPending == true { all[id] = nil }
+    if all[id]?.isPending == true { remove(id) }
   }
 
   /// Gives an asset the retry of another one, whose file it has now.
-  mutating func replace(_ id: AssetID, by retry: ReadRetry?) { all[id] = retry }
+  mutating func replace(_ id: AssetID, by retry: ReadRetry?) { set(id, retry) }
 
   /// Removes the file that stands in for the known one, and returns it.
   mutating func takeStandIn(of id: AssetID) -> FileIdentity? {
