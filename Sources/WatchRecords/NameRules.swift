@@ -5,14 +5,20 @@ public struct NameRules: Hashable, Sendable {
   /// The folder that contains a name, for patterns that contain a path. Symbolic links are resolved.
   public struct Folder {
     /// The names from the root down.
-    let components: [ArraySlice<UInt8>]
+    private(set) var components: [ArraySlice<UInt8>]
     /// The names from the top of the file system down.
-    let absoluteComponents: [ArraySlice<UInt8>]
+    private(set) var absoluteComponents: [ArraySlice<UInt8>]
 
     /// - Parameter components: the names from the root, whose path is `root`, down to the folder.
     public init(root: [UInt8], components: [ArraySlice<UInt8>]) {
       self.components = components
       absoluteComponents = root.split(separator: UInt8(ascii: "/")) + components
+    }
+
+    /// Goes on to a folder in this one.
+    public mutating func append(_ name: ArraySlice<UInt8>) {
+      components.append(name)
+      absoluteComponents.append(name)
     }
   }
 

@@ -203,15 +203,78 @@ import Varlink
       #expect(long < 16 * short, "\(name): \(short) and \(long) ns of the library's queue")
     }
   }
+
+  /// The same for a path that exists and is not in the catalog. A look at each prefix of it walked the path from its
+  /// beginning each time.
+  @Test func theTimeToExplainAPathOfTheDiskGrowsWithItsLength() async throws {
+    let top = NSTemporaryDirectory() + "photod-explain-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
+    defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }
+    let path = Array((top + String(repeating: "/d", count: (65_535 - top.utf8.count) / 2)).utf8)
+    let count = (path.count - top.utf8.count) / 2
+    let last = try Self.makeChain(of: count, in: top)
+    defer { Self.removeChain(of: count, from: last) }
+    let fixture = try ServerFixture(root: top)
+    let short = try await fixture.library.explanationTime(Array(path.prefix(8_192)))
+    let long = try await fixture.library.explanationTime(path)
+    #expect(long < 16 * short, "\(short) and \(long) ns of the library's queue")
+  }
+
+  /// Makes folders named d, each in the one before.
+  ///
+  /// - Returns: the descriptor of the last one.
+  private static func makeChain(of count: Int, in top: String) throws -> Int32 {
+    var folder = open(top, O_RDONLY | O_DIRECTORY)
+    for _ in 0..<count {
+      try #require(mkdirat(folder, "d", 0o755) == 0)
+      let next = openat(folder, "d", O_RDONLY | O_DIRECTORY)
+      close(folder)
+      folder = next
+    }
+    return folder
+  }
+
+  /// Removes these folders from the last one up. rm(1) takes a minute for so many.
+  private static func removeChain(of count: Int, from last: Int32) {
+    var folder = last
+    for _ in 0..<count {
+      let parent = openat(folder, "..", O_RDONLY | O_DIRECTORY)
+      #expect(unlinkat(parent, "d", AT_REMOVEDIR) == 0)
+      close(folder)
+      folder = parent
+    }
+    close(folder)
+  }
+
+  /// The same if a folder of the library can't be read.
+  @Test func theTimeToExplainAPathBesideAnUnreadableFolderGrowsWithItsLength() async throws {
+    let fixture = try ServerFixture()
+    let path = Array(("/p" + String(repeating: "/d", count: 32_760)).utf8)
+    await fixture.library.addUnreadableFolder()
+    let short = try await fixture.library.hidingTime(Array(path.prefix(8_192)))
+    let long = try await fixture.library.hidingTime(path)
+    #expect(long < 16 * short, "\(short) and \(long) ns of the library's queue")
+  }
 }
 
 extension Library {
+  fileprivate func addUnreadableFolder() {
+    problems.unreadable.insert(Array("/p/closed".utf8), errorNumber: EACCES, at: 1)
+  }
+
+  /// The processor time of the library's queue to find the unreadable folder that hides a path: the shortest of five.
+  fileprivate func hidingTime(_ path: [UInt8]) throws -> Int64 {
+    try shortestTime { if problems.unreadable.entry(hiding: path) != nil { Issue.record("hidden") } }
+  }
+
   /// The processor time of the library's queue for one explanation, in nanoseconds: the shortest of five.
-  fileprivate func explanationTime(_ path: [UInt8]) throws -> Int64 {
+  fileprivate func explanationTime(_ path: [UInt8]) throws -> Int64 { try shortestTime { _ = try explain(path: path) } }
+
+  private func shortestTime(_ body: () throws -> Void) throws -> Int64 {
     var shortest = Int64.max
     for _ in 0..<5 {
       let start = WorkBudget.threadTime()
-      _ = try explain(path: path)
+      try body()
       shortest = min(shortest, WorkBudget.threadTime() - start)
     }
     return shortest

@@ -57,14 +57,11 @@ final class DiskFiles: PhotoFiles {
   func isLink(_ path: [UInt8]) -> Bool { LongPath.status(path).map { $0.st_mode & S_IFMT == S_IFLNK } ?? false }
 
   func isMarker(_ path: [UInt8]) -> Bool {
-    guard let status = LongPath.status(path), status.st_mode & S_IFMT != S_IFDIR else { return false }
-    guard path.suffix(NameRules.cacheTag.count).elementsEqual(NameRules.cacheTag) else { return true }
-    let descriptor = LongPath.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: NameRules.cacheTagSignature.count)
-    return Glibc.read(descriptor, &start, start.count) == start.count && start == NameRules.cacheTagSignature
+    let isTag = path.suffix(NameRules.cacheTag.count).elementsEqual(NameRules.cacheTag)
+    return LongPath.with(path) { OpenFolder.isMarker($1, in: $0, isTag: isTag) } ?? false
   }
+
+  func folder(_ path: [UInt8], toward target: [UInt8]) -> any FolderOnPath { OpenFolder(path) }
 
   func marks(
     _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool

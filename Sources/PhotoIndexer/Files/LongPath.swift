@@ -34,6 +34,14 @@ package enum LongPath {
   /// openat(2) of the path.
   package static func open(_ path: [UInt8], _ flags: Int32) -> Int32 { with(path) { openat($0, $1, flags) } ?? -1 }
 
+  /// Opens a directory only to look at names in it, and to open those.
+  static func openToWalk(_ path: [UInt8]) -> Int32 { open(path, walkOnly | O_DIRECTORY | O_CLOEXEC) }
+
+  /// The same for a directory in another one. A link to a directory is not followed.
+  static func openToWalk(_ name: UnsafePointer<CChar>, in folder: Int32) -> Int32 {
+    openat(folder, name, walkOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+  }
+
   /// Returns nil if the path is no directory that can be read.
   static func openDirectory(_ path: [UInt8]) -> OpaquePointer? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

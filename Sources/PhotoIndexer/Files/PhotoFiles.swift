@@ -62,6 +62,8 @@ protocol PhotoFiles: Sendable {
   func isLink(_ path: [UInt8]) -> Bool
   /// Whether it is a file whose presence keeps media programs out of its folder.
   func isMarker(_ path: [UInt8]) -> Bool
+  /// A folder, from which a caller goes down to `target` name by name.
+  func folder(_ path: [UInt8], toward target: [UInt8]) -> any FolderOnPath
   /// Reads a file's content if it is still the file that `expected` describes.
   ///
   /// - Parameter isSampled: it was just written, so that its pages are in the cache: a sample is made as well. Without it

@@ -40,9 +40,9 @@ extension Library {
         ? explainUnconfigured(rootPath) : explainSilence(of: rootPath)
     }
     if let explanation = explainUnreadable(path, rootID: rootID) { return explanation }
-    let rule = ignoringRule(path, below: rootPath)
+    let obstacle = obstacle(on: path, ofRoot: rootID, rootPath)
     if let directory = reconciler.tree.directory(path: path) {
-      if let rule { return Explanation(state: "ignored", reason: rule) }
+      if let obstacle { return Explanation(state: "ignored", reason: obstacle) }
       let isTop = reconciler.tree.row(directory).parentID == nil
       return Explanation(
         state: "indexed",
@@ -50,14 +50,7 @@ extension Library {
     }
     if reconciler.roots[rootID]?.isUnconfigured == true { return explainUnconfigured(rootPath) }
     if let explanation = explainAbsence(ofRoot: rootID, rootPath) { return explanation }
-    if let link = link(path, below: rootPath) {
-      return Explanation(
-        state: "ignored",
-        reason:
-          "\(FilePath.text(link)) is a symbolic link, and photod follows no links. Use the path of its target, if that is in one of the library's folders."
-      )
-    }
-    if let rule { return Explanation(state: "ignored", reason: rule) }
+    if let obstacle { return Explanation(state: "ignored", reason: obstacle) }
     guard let stat = files.stat(path) else { return explainNoFile(path) }
     let name = Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
     if MediaFormat.promised(byName: name) == nil {
@@ -157,35 +150,6 @@ extension Library {
     return Explanation(state: "missing", reason: "There is no file \(text).")
   }
 
-  /// The first symbolic link on the way from a root to a path in it, including the path itself.
-  private func link(_ path: [UInt8], below root: [UInt8]) -> [UInt8]? {
-    var place = root
-    let names = path[root.count...].split(separator: UInt8(ascii: "/"))
-    let known = knownDepth(names, below: root)
-    for (depth, name) in names.enumerated() {
-      if place.last != UInt8(ascii: "/") { place.append(UInt8(ascii: "/")) }
-      place += name
-      guard depth >= known else { continue }
-      if files.isLink(place) { return place }
-      guard files.exists(place) else { return nil }
-    }
-    return nil
-  }
-
-  /// How many of the names below a root are folders of the library. Such folders are no links, match no rule, and none but
-  /// the last can hold a marker. So the disk is looked at only from there on: a look at each part of a long path would
-  /// take seconds of the library's queue.
-  private func knownDepth(_ names: [ArraySlice<UInt8>], below root: [UInt8]) -> Int {
-    let tree = reconciler.tree
-    guard let rootID = tree.rootPaths.first(where: { $0.value == root })?.key, var folder = tree.top(ofRoot: rootID)
-    else { return 0 }
-    for (depth, name) in names.enumerated() {
-      guard let next = tree.child(of: folder, Array(name)) else { return depth }
-      folder = next
-    }
-    return names.count
-  }
-
   private func explain(_ row: FileRow, path: [UInt8], rootID: RootID) throws -> Explanation {
     let content = try catalog.read { try $0.content(of: row.assetID) }
     // This comes before other problems, because a person can act on it.
@@ -232,38 +196,41 @@ extension Library {
       assetID: row.assetID)
   }
 
-  private func ignoringRule(_ path: [UInt8], below root: [UInt8]) -> String? {
+  /// The first reason on the way down a path why photod does not index what is there: a symbolic link, or a rule.
+  ///
+  /// The folders of the library are no links, match no rule, and none but the last can hold a marker. So the disk is
+  /// looked at only from there on.
+  private func obstacle(on path: [UInt8], ofRoot rootID: RootID, _ root: [UInt8]) -> String? {
     let rules = WatchRules.nameRules(ignoring: configuration.ignore)
-    var folder = root
-    var components: [ArraySlice<UInt8>] = []
-    let parts = path[root.count...].split(separator: UInt8(ascii: "/"))
-    let known = knownDepth(parts, below: root)
-    // Below the first name that is not on the disk, only the rules about names hold.
-    var isThere = true
-    for (depth, part) in parts.enumerated() {
+    let names = path[root.count...].split(separator: UInt8(ascii: "/"))
+    let known = max(0, reconciler.tree.folders(on: path, ofRoot: rootID).count - 1)
+    var end = known == 0 ? root.count : names[known - 1].endIndex
+    var place = NameRules.Folder(root: root, components: Array(names[..<known]))
+    var folder: (any FolderOnPath)? = files.folder(Array(path[..<end]), toward: path)
+    for (depth, part) in names.enumerated().dropFirst(known) {
+      if let marker = folder?.marker() { return reason(marker, in: path[..<end]) }
       let name = Array(part)
-      defer {
-        folder.append(UInt8(ascii: "/"))
-        folder += name
-        components.append(part)
-        if depth >= known, isThere { isThere = files.exists(folder) }
+      let kind = folder?.kind(of: name)
+      end = part.endIndex
+      if kind == .link {
+        return
+          "\(FilePath.text(Array(path[..<end]))) is a symbolic link, and photod follows no links. Use the path of its target, if that is in one of the library's folders."
       }
-      guard depth >= known else { continue }
-      if isThere, let rule = markerRule(folder) { return rule }
       if name.first == UInt8(ascii: ".") { return "\(FilePath.nameText(name)) is hidden: its name begins with a dot." }
-      let isFolder = depth + 1 < parts.count || (isThere && files.isFolder(folder + [UInt8(ascii: "/")] + name))
+      let isFolder = depth + 1 < names.count || kind == .folder
       if isFolder, !rules.wantsDirectory(name) {
         return "\(FilePath.nameText(name)) is a folder that programs keep beside photos. photod ignores it."
       }
       if let builtIn = BuiltInPattern.ignoring(name, isDirectory: isFolder) { return reason(builtIn, ignoring: name) }
-      let pattern = rules.pattern(
-        ignoring: name, isDirectory: isFolder, in: NameRules.Folder(root: root, components: components))
-      if let pattern {
+      if let pattern = rules.pattern(ignoring: name, isDirectory: isFolder, in: place) {
         return "It is ignored by the pattern \(String(decoding: pattern.text, as: UTF8.self)) of the configuration."
       }
+      place.append(part)
+      // Below the first name that is no folder on the disk, only the rules about names hold.
+      if kind == .folder { folder?.enter(name) } else { folder = nil }
     }
-    // If the path is a folder, it may hold a marker itself. A file holds none.
-    return isThere ? markerRule(folder) : nil
+    // If the path is a folder, it may hold a marker itself.
+    return folder?.marker().map { reason($0, in: path[..<end]) }
   }
 
   private func reason(_ builtIn: BuiltInPattern, ignoring name: [UInt8]) -> String {
@@ -276,9 +243,7 @@ extension Library {
     return "\(subject) photod ignores it by its built-in pattern \(pattern)."
   }
 
-  private func markerRule(_ folder: [UInt8]) -> String? {
-    NameRules.markers.first { files.isMarker(folder + [UInt8(ascii: "/")] + $0) }.map {
-      "\(FilePath.text(folder)) contains \(FilePath.nameText($0)), so media programs ignore it."
-    }
+  private func reason(_ marker: [UInt8], in folder: ArraySlice<UInt8>) -> String {
+    "\(FilePath.text(Array(folder))) contains \(FilePath.nameText(marker)), so media programs ignore it."
   }
 }

@@ -126,6 +126,20 @@ struct CatalogTree {
     return nil
   }
 
+  /// The folders of a root on the way down a path, from the root's own folder to the last one that the tree has.
+  ///
+  /// - Complexity: O(length of the path).
+  func folders(on path: [UInt8], ofRoot rootID: RootID) -> [DirectoryID] {
+    guard let top = tops[rootID], let root = rootPaths[rootID] else { return [] }
+    var (current, folders) = (top, [top])
+    for name in path.dropFirst(root.count).split(separator: UInt8(ascii: "/")) {
+      guard let next = child(of: current, Array(name)) else { break }
+      folders.append(next)
+      current = next
+    }
+    return folders
+  }
+
   /// Whether a path is a folder, or leads to something in it.
   static func contains(_ folder: [UInt8], _ path: [UInt8]) -> Bool {
     path.starts(with: folder)

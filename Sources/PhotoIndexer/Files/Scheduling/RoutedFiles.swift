@@ -94,6 +94,11 @@ final class RoutedFiles: PhotoFiles {
     return share.ask(.read(path: path, offset: 0, count: UInt32(signature.count)))?.bytes == signature
   }
 
+  func folder(_ path: [UInt8], toward target: [UInt8]) -> any FolderOnPath {
+    // A share may be mounted on the way, so it is the target that decides.
+    isDirect(target) ? disk.folder(path, toward: target) : DistantFolder(path, files: self)
+  }
+
   func answers(_ path: [UInt8]) -> Bool {
     switch access(path) {
     case .direct: true
