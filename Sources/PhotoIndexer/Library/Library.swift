@@ -69,7 +69,7 @@ package actor Library {
   let barrier = SyncBarrier()
   var lateSyncs = LateSyncs()
   let rescans = RescanRequests()
-  var dryRuns = DryRuns()
+  let dryRuns = DryRuns()
   /// The problems of watching, for the status. It begins anew with each start.
   var problems = WatchProblems()
   var restart = CatalogRestart()

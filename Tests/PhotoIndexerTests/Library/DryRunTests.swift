@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import PhotoModel
 import Testing
@@ -65,11 +64,10 @@ private typealias Fixture = ReconcilerFixture
   ) async throws {
     let reconciler = fixture.reconciler
     let top = try #require(reconciler.tree.directory(path: Fixture.bytes("/p")))
-    let comparison = DryRuns.Comparison(
-      directoryIDs: [top], tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots,
-      policy: reconciler.policy, rules: WatchRules.nameRules(ignoring: []), catalog: fixture.catalog,
-      files: Files(disk: fixture.disk))
-    let counts = try await comparison.run(on: DispatchQueue(label: "test.dry-run"))
+    let snapshot = DryRuns.Snapshot(
+      tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots, policy: reconciler.policy,
+      rules: WatchRules.nameRules(ignoring: []), catalog: fixture.catalog, files: Files(disk: fixture.disk))
+    let counts = try await DryRuns().counts(of: [top], in: snapshot)
     #expect(
       [counts.inserted, counts.updated, counts.removed] == [inserted, updated, removed], "inserted, updated, removed",
       sourceLocation: sourceLocation)

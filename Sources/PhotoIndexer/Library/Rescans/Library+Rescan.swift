@@ -161,11 +161,9 @@ extension Library {
 
   /// Compares the disk with the catalog and changes nothing.
   private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
-    let comparison = DryRuns.Comparison(
-      directoryIDs: directoryIDs, tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots,
-      policy: reconciler.policy, rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog,
-      files: files)
-    let queue = dryRuns.queue(for: comparison)
-    return try await comparison.run(on: queue)
+    let snapshot = DryRuns.Snapshot(
+      tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots, policy: reconciler.policy,
+      rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
+    return try await dryRuns.counts(of: directoryIDs, in: snapshot)
   }
 }
