@@ -76,9 +76,12 @@ extension LibraryService {
 
   func rescan(_ call: VarlinkServiceCall) async throws {
     let parameters = try await reads(call).parameters(call, RescanRequest.self)
-    let result = try await library.rescan(
-      path: try parameters.path.map(absolutePath), dryRun: parameters.dryRun ?? false,
-      confirm: parameters.confirm ?? false)
+    let path = try parameters.path.map(absolutePath)
+    let begun = try await libraryTurns.run(for: call.peer) {
+      try await library.beginRescan(
+        path: path, dryRun: parameters.dryRun ?? false, confirm: parameters.confirm ?? false)
+    }
+    let result = try await library.finish(begun)
     try await call.reply(
       RescanResult(
         inserted: result.inserted, updated: result.updated, removed: result.removed,

@@ -96,6 +96,34 @@ import Varlink
     }
   }
 
+  /// The folders of a rescan are found in the library's queue, so that is done in the turn of its process.
+  @Test func aRescanFindsItsFoldersInTheTurnOfItsProcess() async throws {
+    let fixture = try ServerFixture()
+    let turns = LibraryTurns()
+    let (begun, end, ended) = (ChangeFeed(sequence: 0), ChangeFeed(sequence: 0), ChangeFeed(sequence: 0))
+    try await fixture.serving(libraryTurns: turns) { socket, _ in
+      let client = try await VarlinkClient.connect(path: socket)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          let peer = VarlinkPeer(connection: 99, uid: getuid(), gid: getgid(), pid: getpid())
+          try await turns.run(for: peer) {
+            begun.publish(1)
+            _ = await end.next(after: 0)
+          }
+        }
+        _ = await begun.next(after: 0)
+        group.addTask {
+          _ = try await client.call("org.photod.library.Rescan", returning: VarlinkEmpty.self)
+          ended.publish(1)
+        }
+        while turns.waitingCount == 0, ended.sequence == 0 { await Task.yield() }
+        #expect(ended.sequence == 0)
+        end.publish(1)
+        try await group.waitForAll()
+      }
+    }
+  }
+
   /// Only the copy of a list is made in the library's queue. The catalog is read on a read thread.
   @Test(arguments: ["org.photod.manage.ListUnreadable", "org.photod.library.FetchUndoableChanges"])
   func aListIsCopiedInTheTurnOfItsProcessAndReadOnAReadThread(_ method: String) async throws {

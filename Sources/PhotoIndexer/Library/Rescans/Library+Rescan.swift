@@ -4,7 +4,7 @@ import PhotoWatch
 import WatchRecords
 
 extension Library {
-  /// Scans a folder, or all roots, and applies the differences.
+  /// Begins a rescan of a folder, or of all roots. ``finish(_:)`` does the rest.
   ///
   /// - Parameters:
   ///   - path: an absolute path; nil means every root. If it is a file, its folder is scanned.
@@ -13,27 +13,52 @@ extension Library {
   /// - Throws: ``LibraryError/notInLibrary(path:message:)`` for a path outside every root;
   ///   ``LibraryError/unavailable(_:)`` for one that is offline, with since when and why, and while the catalog can't be
   ///   written.
-  package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
+  package func beginRescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) throws -> BegunRescan {
     try requireCatalog()
-    if let path, confirm, !dryRun, let rootID = rootID(of: path) { return try await confirmRoot(rootID) }
-    if let path, confirm, !dryRun, let folder = awayFolder(path) { return try await confirmFolder(folder) }
+    if let path, confirm, !dryRun, let rootID = rootID(of: path) { return BegunRescan(try confirmRoot(rootID)) }
+    if let path, confirm, !dryRun, let folder = awayFolder(path) { return BegunRescan(try confirmFolder(folder)) }
     let targets = try rescanTargets(path)
     if dryRun {
       for target in targets {
         try DryRuns.requireAnswer(of: reconciler.tree.rootPaths[reconciler.tree.rootID(of: target.directoryID)], files)
       }
-      return try await dryRunRescan(targets.map(\.directoryID))
+      return BegunRescan(.comparison(targets.map(\.directoryID)))
     }
-    var total = RescanCounts()
-    for target in targets {
-      let folder = RescanRequests.Folder(
-        root: target.root, directoryID: target.directoryID, isConfirmed: confirm, wantsProofs: path != nil)
-      let result = try await rescans.wait(for: folder) { beginRescans() }
-      total.inserted += result.inserted
-      total.updated += result.updated
-      total.removed += result.removed
+    return BegunRescan(
+      .scans(
+        targets.map {
+          RescanRequests.Folder(
+            root: $0.root, directoryID: $0.directoryID, isConfirmed: confirm, wantsProofs: path != nil)
+        }))
+  }
+
+  /// Waits for the scans of a rescan, which apply the differences, or for the walk that counts them.
+  ///
+  /// - Throws: the errors of ``beginRescan(path:dryRun:confirm:)``, for a folder that went meanwhile.
+  package func finish(_ rescan: BegunRescan) async throws -> RescanCounts {
+    switch rescan.work {
+    case .none(let result): return result
+    case .comparison(let folders):
+      let snapshot = DryRuns.Snapshot(
+        tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots, policy: reconciler.policy,
+        rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
+      return try await dryRuns.counts(of: folders, in: snapshot)
+    case .scans(let folders):
+      var total = RescanCounts()
+      for folder in folders {
+        let result = try await rescans.wait(for: folder) { beginRescans() }
+        total.inserted += result.inserted
+        total.updated += result.updated
+        total.removed += result.removed
+      }
+      return total
+    case .scanAnew(let before): return try await waitForScan(after: before)
     }
-    return total
+  }
+
+  /// Both parts of a rescan.
+  package func rescan(path: [UInt8]?, dryRun: Bool, confirm: Bool) async throws -> RescanCounts {
+    try await finish(beginRescan(path: path, dryRun: dryRun, confirm: confirm))
   }
 
   /// Has photod-watch make the rescans that wait.
@@ -78,7 +103,7 @@ extension Library {
 
   /// Applies a person's confirmation for a root. A root on another file system is the library's now. A root that is no
   /// longer configured leaves with its assets.
-  private func confirmRoot(_ rootID: RootID) async throws -> RescanCounts {
+  private func confirmRoot(_ rootID: RootID) throws -> BegunRescan.Work {
     if reconciler.roots[rootID]?.isUnconfigured == true {
       let reconciler = reconciler
       do {
@@ -94,7 +119,7 @@ extension Library {
         }
         result.removed = record.deletedAssets.count
         updateState()
-        return result
+        return .none(result)
       } catch {
         // The tree in memory is ahead of the catalog now.
         breakDown(error)
@@ -102,7 +127,7 @@ extension Library {
       }
     }
     reconciler.roots[rootID]?.isAdopted = true
-    return try await scanAnew(rootID)
+    return try scanAnew(rootID)
   }
 
   /// The folder with this path, if its drive is away.
@@ -115,10 +140,10 @@ extension Library {
 
   /// Applies a person's confirmation for a folder whose drive is away. A folder that is there now is the library's. If
   /// there is none, the photos that were there leave the library.
-  private func confirmFolder(_ folder: DirectoryID) async throws -> RescanCounts {
+  private func confirmFolder(_ folder: DirectoryID) throws -> BegunRescan.Work {
     guard !files.exists(reconciler.tree.path(of: folder)) else {
       reconciler.roots.adopt(folder: folder)
-      return try await scanAnew(reconciler.tree.rootID(of: folder))
+      return try scanAnew(reconciler.tree.rootID(of: folder))
     }
     let reconciler = reconciler
     do {
@@ -131,7 +156,7 @@ extension Library {
       updateState()
       var result = RescanCounts()
       result.removed = record.deletedAssets.count
-      return result
+      return .none(result)
     } catch {
       // The tree in memory is ahead of the catalog now.
       breakDown(error)
@@ -139,8 +164,7 @@ extension Library {
     }
   }
 
-  private func scanAnew(_ rootID: RootID) async throws -> RescanCounts {
-    var result = RescanCounts()
+  private func scanAnew(_ rootID: RootID) throws -> BegunRescan.Work {
     let before = commits.feed.sequence
     do {
       try watchAnew(rootID)
@@ -149,6 +173,11 @@ extension Library {
       breakDown(error)
       throw error
     }
+    return .scanAnew(after: before)
+  }
+
+  private func waitForScan(after before: Int64) async throws -> RescanCounts {
+    var result = RescanCounts()
     _ = try await synchronize(timeout: .seconds(3600))
     let touched = try catalog.read { try $0.persistentChanges(after: before, limit: 10_000) }
     for change in touched where !change.origin.hasPrefix("client:") {
@@ -158,12 +187,21 @@ extension Library {
     }
     return result
   }
+}
 
-  /// Compares the disk with the catalog and changes nothing.
-  private func dryRunRescan(_ directoryIDs: [DirectoryID]) async throws -> RescanCounts {
-    let snapshot = DryRuns.Snapshot(
-      tree: reconciler.tree, volumes: reconciler.volumes, roots: reconciler.roots, policy: reconciler.policy,
-      rules: WatchRules.nameRules(ignoring: configuration.ignore), catalog: catalog, files: files)
-    return try await dryRuns.counts(of: directoryIDs, in: snapshot)
+/// A rescan whose folders are known. The rest of its work waits for photod-watch, or is done on another queue, so it needs no
+/// turn in the library's queue.
+package struct BegunRescan: Sendable {
+  enum Work: Sendable {
+    /// A person's confirmation was applied.
+    case none(RescanCounts)
+    case comparison([DirectoryID])
+    case scans([RescanRequests.Folder])
+    /// A root is scanned as a new one. The sequence is that of the last commit before.
+    case scanAnew(after: Int64)
   }
+
+  let work: Work
+
+  init(_ work: Work) { self.work = work }
 }

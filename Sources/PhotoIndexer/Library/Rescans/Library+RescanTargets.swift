@@ -25,14 +25,10 @@ extension Library {
       throw LibraryError.notInLibrary(
         path: FilePath.text(path), message: "There is no \(FilePath.text(path)), on disk or in the library.")
     }
-    var folder = path
-    while true {
-      if let directory = tree.directory(path: folder), tree.number(of: directory) != nil {
-        return reconciler.roots[rootID]?.number.map { [($0, directory)] } ?? []
-      }
-      guard let slash = folder.lastIndex(of: UInt8(ascii: "/")), slash > 0 else { throw notScanned(path) }
-      folder.removeSubrange(slash...)
+    guard let directory = tree.folders(on: path, ofRoot: rootID).last(where: { tree.number(of: $0) != nil }) else {
+      throw notScanned(path)
     }
+    return reconciler.roots[rootID]?.number.map { [($0, directory)] } ?? []
   }
 
   private func notScanned(_ path: [UInt8]) -> LibraryError {
