@@ -149,6 +149,21 @@ import Testing
     try await edit(ids[0], since: try token())
   }
 
+  /// The catalog may be an old copy, which will give this sequence to another commit. So all tokens of its epoch end, as
+  /// they do after such a token of an observer.
+  @Test func tokenThatIsAheadEndsAllTokens() async throws {
+    let fixture = try ServerFixture(isReopened: true)
+    let id = try fixture.insert()[0]
+    let now = try #require(ChangeToken(try fixture.token()))
+    let ahead = ChangeToken(library: now.library, epoch: now.epoch, sequence: now.sequence + 7)
+    let next = ChangeToken(library: now.library, epoch: now.epoch + 1, sequence: now.sequence)
+    await #expect(throws: LibraryError.changeTokenExpired(current: next)) {
+      _ = try await fixture.library.perform(
+        [.editAssets([id], AssetEdit(isFavorite: true))], clientName: "test", ifUnchangedSince: ahead)
+    }
+    #expect(fixture.catalog.epoch == now.epoch + 1)
+  }
+
   /// The library does nothing else while it reads the commits, so there is a limit.
   @Test func tokenBeforeManyCommitsIsRefused() async throws {
     let before = try token()

@@ -85,7 +85,10 @@ extension Library {
       guard token.library == catalog.uuid, token.epoch == catalog.epoch else { return .unknown }
       return try reader.changes(of: edited, after: token.sequence)
     }
-    guard case .touched(let touched) = since else { throw LibraryError.changeTokenExpired(current: self.token) }
+    guard case .touched(let touched) = since else {
+      _ = try endTokens(because: token)
+      throw LibraryError.changeTokenExpired(current: self.token)
+    }
     for (index, change) in changes.enumerated() {
       guard case .editAssets(let ids, _) = change, let id = ids.first(where: touched.contains) else { continue }
       throw LibraryError.changeRejected(
