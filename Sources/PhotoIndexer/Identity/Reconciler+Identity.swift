@@ -310,7 +310,7 @@ extension Reconciler {
   func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard row.marks.fingerprint != nil else { return nil }
     if let restored = try restored(row, in: batch) { return restored }
-    guard try remembered.hasCandidates(for: row, in: batch),
+    guard try remembered.hasCandidates(for: row, in: batch, originalsEnd: originalsEnd),
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
@@ -319,7 +319,7 @@ extension Reconciler {
     // the first of its copies.
     var othersToSee = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
     for key in RecentInsertions.Keys(row).all where equal == nil && alike.count != 1 {
-      try remembered.forEachCandidate(key, addedAfter: added, in: batch) { id in
+      try remembered.forEachCandidate(key, ofOriginalAddedAt: added, in: batch) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
         // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
         // kernel dates files by its last tick, and a rename changes the change time of an old file.
@@ -361,6 +361,13 @@ extension Reconciler {
   }
 
   private static let copiesToCompare = 16
+
+  /// The time before which the original of a copy was added: a copy is made after its original has come. A file whose inode
+  /// does not last may have been renamed since (see `isRenamedAway(_:as:)`), and its times do not show that.
+  func originalsEnd(of copy: FileRow, addedAt added: WallTime) -> WallTime {
+    guard volumes.hasLastingInodes(tree.row(copy.directoryID).volumeID) else { return added }
+    return min(added, (copy.birthTime == .unknown ? copy.changeTime : copy.birthTime) + Self.clockTick)
+  }
 
   /// A recent insertion, or nil if its file can't become the asset's file within this batch.
   private func copy(_ id: AssetID, of row: FileRow, in batch: Batch) throws -> FileRow? {

@@ -28,6 +28,8 @@ final class RememberedFiles {
 
   /// The number of candidates for copies that were examined.
   var examinedCount: Int { insertions.examinedCount }
+  /// The number of comparisons in memory, of which no other counter knows.
+  var comparedCount: Int { insertions.examinedCount + insertions.prunedCount }
 
   // MARK: Changes of the catalog
 
@@ -36,9 +38,11 @@ final class RememberedFiles {
 
   /// A new asset has a file that may be a copy.
   ///
-  /// - Parameter fileTime: when the file was made.
-  func noteInsertion(of row: FileRow, fileTime: WallTime, time: WallTime) {
-    insertions.add(row, fileTime: fileTime, time: time)
+  /// - Parameters:
+  ///   - fileTime: when the file was made.
+  ///   - originalsEnd: only an asset that was added before this can be its original.
+  func noteInsertion(of row: FileRow, fileTime: WallTime, time: WallTime, originalsEnd: WallTime) {
+    insertions.add(row, fileTime: fileTime, time: time, originalsEnd: originalsEnd)
   }
 
   /// An asset is gone, with or without a tombstone.
@@ -75,18 +79,26 @@ final class RememberedFiles {
 
   // MARK: Copies
 
-  /// See ``RecentInsertions/hasCandidates(for:time:in:)``.
-  func hasCandidates(for row: FileRow, in batch: Batch) throws -> Bool {
-    try insertions.hasCandidates(for: row, time: batch.time, in: batch.writer)
+  /// See ``RecentInsertions/hasCandidates(for:time:in:originalsEnd:)``.
+  func hasCandidates(
+    for row: FileRow, in batch: Batch, originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+  ) throws -> Bool {
+    try insertions.hasCandidates(for: row, time: batch.time, in: batch.writer, originalsEnd: originalsEnd)
   }
 
-  /// See ``RecentInsertions/forEach(_:addedAfter:in:_:)``.
+  /// See ``RecentInsertions/forEach(_:ofOriginalAddedAt:in:uptime:_:)``.
   func forEachCandidate(
-    _ key: UInt64, addedAfter date: WallTime, in batch: Batch,
+    _ key: UInt64, ofOriginalAddedAt date: WallTime, in batch: Batch,
     _ judge: (AssetID) throws -> RecentInsertions.Judgement
   ) rethrows {
-    try insertions.forEach(key, addedAfter: date, in: batch.writer, judge)
+    try insertions.forEach(key, ofOriginalAddedAt: date, in: batch.writer, uptime: batch.uptime, judge)
   }
+
+  /// A record shows that the asset has a file in its place.
+  func noteThere(_ assetID: AssetID) { insertions.noteThere(assetID) }
+
+  /// Files may be in their places that were not there, because a folder has another place.
+  func noteFolderMoved() { insertions.forgetUnfit() }
 
   // MARK: Files that came
 

@@ -37,7 +37,9 @@ extension Reconciler {
       // If inodes do not last, a file under a new name counts as a copy that was made now.
       let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
-      remembered.noteInsertion(of: row.of(asset: id), fileTime: made, time: batch.time)
+      remembered.noteInsertion(
+        of: row.of(asset: id), fileTime: made, time: batch.time,
+        originalsEnd: originalsEnd(of: row, addedAt: batch.time))
     }
     remembered.noteArrival(of: row.of(asset: id), in: batch)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
@@ -91,6 +93,7 @@ extension Reconciler {
     let writer = batch.writer
     batch.departing[Place(directoryID: source.directoryID, name: source.name)] = nil
     forgetMissing(source.assetID)
+    remembered.noteThere(source.assetID)
     if source.directoryID == target.directoryID && source.name == target.name {
       if let stat { try refreshIfChanged(source, stat, reading: reading, in: &batch) }
       return
@@ -278,7 +281,8 @@ extension Reconciler {
     }
     guard isRecent else { return false }
     let made = max(row.changeTime, row.birthTime)
-    remembered.noteInsertion(of: row.of(asset: assetID), fileTime: made, time: batch.time)
+    remembered.noteInsertion(
+      of: row.of(asset: assetID), fileTime: made, time: batch.time, originalsEnd: originalsEnd(of: row, addedAt: added))
     return false
   }
 
@@ -391,6 +395,7 @@ extension Reconciler {
       row, toCopy: copy, content, hasNewBytes: hasNewBytes(row, asOf: copy),
       changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID))
     retries.replace(row.assetID, by: retry)
+    remembered.noteThere(row.assetID)
     batch.noteChange()
     note(.renamed(from: eventPlace(row), to: eventPlace(copy), assetID: row.assetID), as: .renamed)
   }

@@ -272,6 +272,7 @@ extension Reconciler {
     let formerRoot = tree.rootID(of: row.id)
     let renamed = try batch.writer.moveDirectory(&row)
     tree.update(row)
+    remembered.noteFolderMoved()
     // Files that were missing in it are no longer in the former root, and no scan looks for them in this root.
     let root = tree.rootID(of: row.id)
     if root != formerRoot, roots[formerRoot]?.suspect != nil { requireScan(for: row.id) }

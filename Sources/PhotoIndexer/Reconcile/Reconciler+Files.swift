@@ -25,6 +25,7 @@ extension Reconciler {
     if let row {
       forgetMissing(row.assetID)
       forgetExcluded(place)
+      remembered.noteThere(row.assetID)
       if roots.hasSuspects { noteReturn(of: row) }
     }
     if try holdInNewTop(place, row: row, stat, reading: reading, in: batch) {

@@ -1,4 +1,5 @@
 import GRDBSQLite
+import PhotoModel
 import PhotoTestSupport
 import Synchronization
 import Testing
@@ -18,6 +19,7 @@ private typealias Fixture = ReconcilerFixture
     case exchanged, saved, savedByPhotos, movedToAnotherDisk, folderRemoved, folderMoved, folderOfFoldersMoved
     case restored, pagesRestored, pagesRestoredByAScan
     case returned, linked, linkedOneByOne, linksRenamed, linkEdited, linksRemoved
+    case copiesScannedInCommits, copiesAddedInCommits, favoriteCopies
   }
 
   /// Steps of SQLite's virtual machine, in tens.
@@ -41,7 +43,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(Double(four) < Self.limitOfFourTimes * Double(one), "\(way): \(one), \(two) and \(four)")
   }
 
-  /// Takes in n files and counts the work: reads, examined files, and steps of SQLite.
+  /// Takes in n files and counts the work: reads, examined files, comparisons in memory, and steps of SQLite.
   private func work(of way: Way, _ count: Int) throws -> Int {
     let fixture = try ReconcilerFixture()
     let steps = Steps()
@@ -56,9 +58,11 @@ private typealias Fixture = ReconcilerFixture
         }, Unmanaged.passUnretained(steps).toOpaque())
     }
     let (stats, reads) = (fixture.disk.statCount, fixture.disk.readCount)
+    let compared = fixture.reconciler.remembered.comparedCount
     try act()
     try fixture.catalog.write { sqlite3_progress_handler(try $0.database.sqliteConnection, 0, nil, nil) }
     return steps.count.load(ordering: .relaxed) + 10 * (fixture.disk.statCount - stats + fixture.disk.readCount - reads)
+      + fixture.reconciler.remembered.comparedCount - compared
   }
 
   /// Prepares the library for a path.
@@ -72,7 +76,11 @@ private typealias Fixture = ReconcilerFixture
     let areCopies = [
       .copiesRemoved, .copiesRemovedOneByOne, .copiesRemovedByAScan, .copiesReturned, .copiesReturnedByAScan,
     ].contains(way)
-    if let act = try prepareFolders(way, count, fixture) ?? prepareProofs(way, count, fixture) { return act }
+    if let act = try prepareFolders(way, count, fixture) ?? prepareProofs(way, count, fixture)
+      ?? prepareCopies(way, count, fixture)
+    {
+      return act
+    }
     let isLinked = [.linked, .linkedOneByOne, .linksRenamed, .linkEdited, .linksRemoved].contains(way)
     if isLinked {
       disk.write("/p/" + names[0])
@@ -148,7 +156,8 @@ private typealias Fixture = ReconcilerFixture
         try fixture.apply(all: copies)
         try fixture.apply(all: names.map { Fixture.gone($0) })
       }
-    case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored, .pagesRestoredByAScan:
+    case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored, .pagesRestoredByAScan,
+      .copiesScannedInCommits, .copiesAddedInCommits, .favoriteCopies:
       return {}
     case .returned:
       for name in names { disk.move("/p/" + name, "/trash/" + name) }
@@ -252,6 +261,59 @@ private typealias Fixture = ReconcilerFixture
       #expect(try fixture.paths() == ids)
     }
   }
+
+  /// Equal files that came in several commits, and so were not added at one time. nil for other paths.
+  ///
+  /// - `copiesScannedInCommits`: they were on the disk before. They are removed one by one.
+  /// - `copiesAddedInCommits`: each was made after the one before had come. All are gone from the disk before that is
+  ///   reported, in many batches.
+  /// - `favoriteCopies`: the same, but they are removed one by one. Each is a photo of its own, because it has user data.
+  private func prepareCopies(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> (() throws -> Void)? {
+    guard [.copiesScannedInCommits, .copiesAddedInCommits, .favoriteCopies].contains(way) else { return nil }
+    let disk = fixture.disk
+    let names = (0..<count).map { "\($0).jpg" }
+    if way == .copiesScannedInCommits {
+      let files = names.map { Fixture.file($0, disk.write("/p/" + $0, content: 1)) }
+      disk.pass(60)
+      try fixture.apply(
+        .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan))
+      for start in stride(from: 0, to: count, by: Self.batch) {
+        try fixture.apply(all: Array(files[start..<min(start + Self.batch, count)]))
+        disk.pass(1)
+      }
+      try fixture.apply(.listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    } else {
+      try fixture.apply(Fixture.top)
+      for name in names {
+        try fixture.apply(Fixture.file(name, disk.write("/p/" + name, content: 1)))
+        disk.pass(1)
+      }
+    }
+    if way == .favoriteCopies {
+      let ids = try fixture.paths().values.sorted()
+      _ = try fixture.catalog.write { try $0.perform([.editAssets(ids, AssetEdit(isFavorite: true))]) }
+    }
+    disk.pass(600)
+    if way == .copiesAddedInCommits {
+      for name in names { disk.remove("/p/" + name) }
+      return {
+        for start in stride(from: 0, to: count, by: Self.batch) {
+          try fixture.apply(all: names[start..<min(start + Self.batch, count)].map { Fixture.gone($0) })
+        }
+        #expect(try fixture.paths().isEmpty)
+      }
+    }
+    return {
+      for name in names {
+        disk.remove("/p/" + name)
+        try fixture.apply(Fixture.gone(name))
+      }
+      #expect(try fixture.paths().isEmpty)
+    }
+  }
+
+  /// The number of records in a batch, for paths that need many batches.
+  private static let batch = 10
 
   /// This proves that the limit can fail: a removed name is found among many.
   @Test func oneRemovedNameAmongManyIsTheSourceOfTheMove() throws {

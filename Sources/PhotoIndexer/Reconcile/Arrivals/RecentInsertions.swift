@@ -5,28 +5,34 @@ import PhotoModel
 /// The new assets of the last hour by their content. One of them may be the copy that a move to another disk makes
 /// before the original goes.
 ///
-/// While no photo leaves the library, this is a list that grows by 40 bytes for each file that is itself new. It is
+/// While no photo leaves the library, this is a list that grows by 48 bytes for each file that is itself new. It is
 /// sorted when a caller looks for candidates. A first scan of photos that are older than an hour adds nothing. After a
 /// start, the insertions of the last hour are loaded from the catalog when the first photo leaves (2 µs each).
 ///
-/// Many equal files may leave together. A candidate that is unfit for one of them in a transaction is unfit for all, so
-/// it is set aside until the next transaction. So each is examined once.
+/// Many equal files may leave, in one transaction or in many. Two rules keep the work linear:
+/// 1. The candidates are sorted by the time before which their originals were added. So the files that were on a disk before
+///    its first scan are not examined for each other, although that scan adds them in several commits.
+/// 2. A candidate that is unfit for one file, for example because it is gone from the disk itself, is unfit for all. It is
+///    set aside for two seconds, unless a record shows that its file is there.
 struct RecentInsertions {
   /// The longest time from the end of the copy to the removal of the original. The originals of a tree are removed
   /// after the whole tree was copied.
   static let lifetime = Duration.seconds(3_600)
-  /// The number of insertions that are kept, the newest ones. They take 10 MiB, and as much again while photos leave.
+  /// The number of insertions that are kept, the newest ones. They take 12 MiB, and as much again while photos leave.
   static let limit = 262_144
+  private static let timeAside = Duration.seconds(2)
 
   private struct Entry {
     let assetID: AssetID
     let keys: Keys
     let time: WallTime
+    /// Only an asset that was added before this can be its original.
+    let originalsEnd: WallTime
   }
 
   /// The result of comparing a candidate with the file that leaves.
   enum Judgement {
-    /// It can't be the copy of any file in this transaction.
+    /// It can't be the copy of any file now.
     case unfit
     /// It may be the copy of another file.
     case passedOver
@@ -35,13 +41,17 @@ struct RecentInsertions {
   }
 
   private var entries: [Entry] = []
-  /// The indexes of the entries that were sorted until now, by each of their keys, in order.
+  /// The indexes of the entries that were sorted until now, by each of their keys, in the order of ``precedes(_:_:)``.
   private var places: [UInt64: [Int32]] = [:]
   private var sortedCount = 0
   /// Assets that left. Their entries are dropped when they are met, or when more assets have left than there are entries.
   private var gone: Set<AssetID> = []
-  /// The candidates that were unfit in the transaction of this writer.
+  /// The candidates that were unfit a moment ago, in the order in which they were examined.
   private var setAside: [UInt64: [Int32]] = [:]
+  /// The entry of each asset that was set aside.
+  private var unfit: [AssetID: Int32] = [:]
+  /// When these are candidates again. Within the transaction of this writer, they are not.
+  private var asideEnd = MonotonicTime.boot
   private weak var writer: CatalogWriter?
   /// Whether all insertions of the last hour in the catalog are here.
   private var isLoaded: Bool
@@ -92,16 +102,21 @@ struct RecentInsertions {
   ///   - fileTime: when the file itself was made or changed last, by its file system. A file that was on its disk for an
   ///     hour is no copy of the last hour.
   ///   - time: of the insertion.
-  mutating func add(_ row: FileRow, fileTime: WallTime, time: WallTime) {
+  ///   - originalsEnd: only an asset that was added before this can be its original.
+  mutating func add(_ row: FileRow, fileTime: WallTime, time: WallTime, originalsEnd: WallTime) {
     guard age(of: fileTime, at: time) < Self.lifetime else { return }
     if entries.count >= 2 * Self.limit {
       entries.removeFirst(Self.limit)
-      places = [:]
-      setAside = [:]
-      sortedCount = 0
+      forgetOrder()
     }
     gone.remove(row.assetID)
-    entries.append(Entry(assetID: row.assetID, keys: Keys(row), time: time))
+    entries.append(Entry(assetID: row.assetID, keys: Keys(row), time: time, originalsEnd: originalsEnd))
+  }
+
+  /// The entries have other indexes now.
+  private mutating func forgetOrder() {
+    (places, setAside, unfit) = ([:], [:], [:])
+    sortedCount = 0
   }
 
   /// Removes an asset that left the library.
@@ -121,25 +136,25 @@ struct RecentInsertions {
     prunedCount += entries.count
     entries.removeAll { gone.contains($0.assetID) || age(of: $0.time, at: time) >= Self.lifetime }
     gone = []
-    places = [:]
-    setAside = [:]
-    sortedCount = 0
+    forgetOrder()
   }
 
   /// Whether an asset of the last hour may be a copy of this file.
-  mutating func hasCandidates(for row: FileRow, time: WallTime, in catalog: some FileLookups) throws -> Bool {
+  ///
+  /// - Parameter originalsEnd: computes the time before which the original of a file was added, from the file and the time
+  ///   at which it was added itself.
+  mutating func hasCandidates(
+    for row: FileRow, time: WallTime, in catalog: some FileLookups,
+    originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+  ) throws -> Bool {
     if !isLoaded {
       isLoaded = true
-      try load(since: time - Self.lifetime, from: catalog)
+      try load(since: time - Self.lifetime, from: catalog, originalsEnd: originalsEnd)
     }
     if let last = entries.last, age(of: last.time, at: time) >= Self.lifetime {
       self = RecentInsertions(isNew: true)
     }
-    // The entries are sorted only now, when a photo leaves.
-    while sortedCount < entries.count {
-      for key in entries[sortedCount].keys.all { places[key, default: []].append(Int32(sortedCount)) }
-      sortedCount += 1
-    }
+    sortEntries()
     now = time
     return Keys(row).all.contains { places[$0] != nil || setAside[$0] != nil }
   }
@@ -147,23 +162,57 @@ struct RecentInsertions {
   /// The time of the lookup.
   private var now = WallTime.unknown
 
-  /// Looks at the assets of the last hour with this key, oldest first.
+  /// Sorts the entries that were added since the last photo left.
+  private mutating func sortEntries() {
+    var unsorted: Set<UInt64> = []
+    while sortedCount < entries.count {
+      let number = Int32(sortedCount)
+      for key in entries[sortedCount].keys.all {
+        // Most are in order already.
+        if let last = places[key]?.last, precedes(number, last) { unsorted.insert(key) }
+        places[key, default: []].append(number)
+      }
+      sortedCount += 1
+    }
+    for key in unsorted { places[key] = places[key]?.sorted { precedes($0, $1) } }
+  }
+
+  private func precedes(_ one: Int32, _ other: Int32) -> Bool {
+    let ends = (entries[Int(one)].originalsEnd, entries[Int(other)].originalsEnd)
+    return ends.0 == ends.1 ? one < other : ends.0 < ends.1
+  }
+
+  /// A record shows that the asset has a file in its place, so it may be fit again.
+  mutating func noteThere(_ assetID: AssetID) {
+    guard !unfit.isEmpty, let number = unfit.removeValue(forKey: assetID) else { return }
+    for key in entries[Int(number)].keys.all where setAside[key] != nil {
+      let place = firstIndex(in: places[key] ?? []) { !precedes($0, number) }
+      places[key, default: []].insert(number, at: place)
+    }
+  }
+
+  /// All assets that were set aside are examined again in the next transaction.
+  mutating func forgetUnfit() { asideEnd = .boot }
+
+  /// Looks at the assets of the last hour with this key that may be copies, those that were made first at first.
   ///
   /// - Parameters:
-  ///   - date: assets that were added before are passed over.
+  ///   - date: when the original was added. Files that were made before are passed over.
   ///   - judge: receives each asset once, though it may have been added several times.
   mutating func forEach(
-    _ key: UInt64, addedAfter date: WallTime, in writer: CatalogWriter, _ judge: (AssetID) throws -> Judgement
+    _ key: UInt64, ofOriginalAddedAt date: WallTime, in writer: CatalogWriter, uptime: MonotonicTime,
+    _ judge: (AssetID) throws -> Judgement
   ) rethrows {
     if self.writer !== writer {
-      for (key, unfit) in setAside { places[key] = ((places[key] ?? []) + unfit).sorted() }
-      setAside = [:]
       self.writer = writer
+      if uptime >= asideEnd {
+        takeBackAll()
+        asideEnd = uptime + Self.timeAside
+      }
     }
     guard var list = places.removeValue(forKey: key) else { return }
     defer { if !list.isEmpty { places[key] = list } }
-    // They are in the order in which they were added, unless the clock was set back.
-    var place = firstIndex(in: list, after: date)
+    var place = firstIndex(in: list) { entries[Int($0)].originalsEnd > date }
     var judged: Set<AssetID> = []
     var kept = place
     defer { list.removeSubrange(kept..<place) }
@@ -179,6 +228,7 @@ struct RecentInsertions {
       examinedCount += 1
       let judgement = try judge(entry.assetID)
       if judgement == .unfit {
+        unfit[entry.assetID] = number
         setAside[key, default: []].append(number)
       } else {
         list[kept] = number
@@ -188,26 +238,41 @@ struct RecentInsertions {
     }
   }
 
-  private func firstIndex(in list: [Int32], after time: WallTime) -> Int {
+  private mutating func takeBackAll() {
+    for (key, aside) in setAside {
+      var list: [Int32] = []
+      // A candidate that was taken back by itself is in both lists.
+      for number in ((places[key] ?? []) + aside).sorted(by: { precedes($0, $1) }) where number != list.last {
+        list.append(number)
+      }
+      places[key] = list
+    }
+    (setAside, unfit) = ([:], [:])
+  }
+
+  /// The first index whose entry, and all after it, fulfil a condition.
+  private func firstIndex(in list: [Int32], where isBehind: (Int32) -> Bool) -> Int {
     var (low, high) = (0, list.count)
     while low < high {
       let middle = (low + high) / 2
-      if entries[Int(list[middle])].time > time { high = middle } else { low = middle + 1 }
+      if isBehind(list[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
   }
 
-  private mutating func load(since start: WallTime, from catalog: some FileLookups) throws {
+  private mutating func load(
+    since start: WallTime, from catalog: some FileLookups,
+    originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+  ) throws {
     var loaded: [Entry] = []
     try catalog.forEachNewFile(addedSince: start, limit: Self.limit) { row, added in
       if age(of: max(row.changeTime, row.birthTime), at: added) < Self.lifetime {
-        loaded.append(Entry(assetID: row.assetID, keys: Keys(row), time: added))
+        loaded.append(
+          Entry(assetID: row.assetID, keys: Keys(row), time: added, originalsEnd: originalsEnd(row, added)))
       }
     }
     // An asset that was inserted since the start may be in both.
     entries = loaded.reversed() + entries
-    places = [:]
-    setAside = [:]
-    sortedCount = 0
+    forgetOrder()
   }
 }
