@@ -29,7 +29,7 @@ final class RememberedFiles {
   /// The number of candidates for copies that were examined.
   var examinedCount: Int { insertions.examinedCount }
   /// The number of comparisons in memory, of which no other counter knows.
-  var comparedCount: Int { insertions.examinedCount + insertions.prunedCount }
+  var comparedCount: Int { insertions.examinedCount + insertions.prunedCount + links.prunedCount }
 
   // MARK: Changes of the catalog
 

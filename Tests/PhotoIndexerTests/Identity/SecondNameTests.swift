@@ -127,4 +127,37 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(all: [.overflow, started()] + listing(("a.jpg", saved), ("b.jpg", linked)))
     #expect(try fixture.paths()["/p/a.jpg"] == id && fixture.paths().count == 2)
   }
+
+  /// Files with many names that are looked up one after the other.
+  ///
+  /// - Returns: how many entries were looked at to remove the old ones.
+  private func pruned(_ count: Int) throws -> Int {
+    let fixture = try ReconcilerFixture()
+    var records = [Fixture.top]
+    for file in 0..<count {
+      let stat = fixture.disk.write("/p/\(file)-0.jpg")
+      records.append(Fixture.file("\(file)-0.jpg", stat))
+      for name in 1...LinkedFiles.many {
+        records.append(
+          Fixture.file("\(file)-\(name).jpg", fixture.disk.link("/p/\(file)-0.jpg", "/p/\(file)-\(name).jpg")))
+      }
+    }
+    try fixture.apply(all: records)
+    return try fixture.catalog.read { reader in
+      var links = LinkedFiles()
+      for file in 0..<count {
+        let inode = try #require(fixture.disk.stat(Fixture.bytes("/p/\(file)-0.jpg"))).identity.inode
+        let uptime = MonotonicTime(nanoseconds: Int64(file) * 100_000_000)
+        #expect(try links.unseenRows(inode: inode, uptime: uptime, in: reader).count == LinkedFiles.many + 1)
+        links.noteSeen(inode: inode, but: [])
+        #expect(try links.unseenRows(inode: inode, uptime: uptime, in: reader).isEmpty)
+      }
+      return links.prunedCount
+    }
+  }
+
+  @Test func lookupsOfTwiceAsManyFilesWithManyNamesAreTwiceTheWork() throws {
+    let (once, twice) = (try pruned(60), try pruned(120))
+    #expect(once > 0 && once <= 2 * 60 && twice <= 2 * 120, "\(once), then \(twice)")
+  }
 }

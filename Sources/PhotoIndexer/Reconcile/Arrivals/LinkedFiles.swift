@@ -20,15 +20,24 @@ struct LinkedFiles {
   }
 
   private var files: [UInt64: Names] = [:]
+  /// When the old entries are removed next.
+  private var nextPruning = MonotonicTime.boot
+  /// The number of entries that were looked at to remove the old ones.
+  private(set) var prunedCount = 0
 
   /// The rows of an inode that are to be looked at now.
   mutating func unseenRows(
     inode: UInt64, uptime: MonotonicTime, in catalog: some FileLookups
   ) throws -> ArraySlice<FileRow> {
     if let names = files[inode], uptime < names.end { return names.unseen }
-    files = files.filter { uptime < $0.value.end }
+    if uptime >= nextPruning {
+      // An entry lives for two seconds, so it is looked at only once or twice.
+      prunedCount += files.count
+      files = files.filter { uptime < $0.value.end }
+      nextPruning = uptime + Self.lifetime
+    }
     let rows = try catalog.files(inode: inode)[...]
-    if rows.count > Self.many { files[inode] = Names(unseen: rows, end: uptime + Self.lifetime) }
+    files[inode] = rows.count > Self.many ? Names(unseen: rows, end: uptime + Self.lifetime) : nil
     return rows
   }
 
