@@ -31,8 +31,12 @@ struct CatalogTree {
   /// The paths of the roots, in the order in which the catalog got the roots.
   var sortedRootPaths: [(key: RootID, value: [UInt8])] { rootPaths.sorted { $0.key < $1.key } }
 
+  /// The same with the longest paths first: an inner root comes before the outer one.
+  private var rootsFromWithin: [(id: RootID, path: [UInt8])] = []
+
   init(roots: [RootRow], directories: [DirectoryRow]) {
     for root in roots { rootPaths[root.id] = root.path }
+    sortRoots()
     nodes.reserveCapacity(directories.count)
     for row in directories { nodes[row.id] = Node(row: row) }
     for row in directories { link(row) }
@@ -104,10 +108,10 @@ struct CatalogTree {
     return []
   }
 
-  /// The directory at an absolute path. Complexity: O(length of the path).
+  /// The directory at an absolute path. Complexity: O(length of the path) for each root.
   func directory(path: [UInt8]) -> DirectoryID? {
     // An inner root comes first: the outer one may have the folder that its share is mounted on.
-    for (rootID, rootPath) in rootPaths.sorted(by: { ($1.value.count, $0.key) < ($0.value.count, $1.key) }) {
+    for (rootID, rootPath) in rootsFromWithin {
       guard let top = tops[rootID], path.starts(with: rootPath) else { continue }
       var rest = path.dropFirst(rootPath.count)
       if !rest.isEmpty && rest.first != UInt8(ascii: "/") && rootPath.last != UInt8(ascii: "/") { continue }
@@ -181,9 +185,20 @@ struct CatalogTree {
 
   // MARK: Changing
 
-  mutating func addRoot(_ id: RootID, path: [UInt8]) { rootPaths[id] = path }
+  mutating func addRoot(_ id: RootID, path: [UInt8]) {
+    rootPaths[id] = path
+    sortRoots()
+  }
 
-  mutating func removeRoot(_ id: RootID) { rootPaths[id] = nil }
+  mutating func removeRoot(_ id: RootID) {
+    rootPaths[id] = nil
+    sortRoots()
+  }
+
+  private mutating func sortRoots() {
+    rootsFromWithin = rootPaths.map { (id: $0.key, path: $0.value) }
+      .sorted { ($1.path.count, $0.id) < ($0.path.count, $1.id) }
+  }
 
   mutating func insert(_ row: DirectoryRow) {
     nodes[row.id] = Node(row: row)
