@@ -46,15 +46,16 @@ import Testing
     let reader = try fixture.catalog.snapshot()
     #expect(try reader.read { try $0.assets([id]).assets }.isEmpty)
     #expect(try reader.read { try $0.tombstones(inode: 7) } == [tombstone])
-    func like(_ row: FileRow) throws -> [Tombstone] { try reader.read { try $0.tombstones(like: row) } }
+    func like(_ row: FileRow) throws -> [Tombstone] { try reader.read { try $0.tombstones(like: row).found } }
     func inPlace(_ row: FileRow, _ path: String) throws -> [Tombstone] {
-      try reader.read { try $0.tombstones(like: row, inPlace: Array(path.utf8)) }
+      try reader.read { try $0.tombstones(like: row, inPlace: Array(path.utf8)).found }
     }
-    let same = row("b.jpg", in: directory)
+    let same = row("a.jpg", in: directory)
     #expect(try like(same) == [tombstone] && inPlace(same, "/p/a.jpg") == [tombstone] && inPlace(same, "/x").isEmpty)
     var other = same
     other.byteCount = 11
     #expect(try like(other).isEmpty && inPlace(other, "/p/a.jpg").isEmpty)
+    #expect(try like(row("b.jpg", in: directory)).isEmpty)
     other = same
     other.modificationTime = 3
     #expect(try like(other).isEmpty && inPlace(other, "/p/a.jpg") == [tombstone])

@@ -111,43 +111,73 @@ extension FileLookups {
 
   /// The tombstones of files that had this path, and the same size and fingerprint as a file.
   ///
+  /// - Returns: the tombstones, and whether there are no others. If there are very many, some are left out.
   /// - Complexity: O(log n), because at most 64 are returned.
-  package func tombstones(like row: FileRow, inPlace path: [UInt8]) throws -> [Tombstone] {
-    guard let select = try tombstones(like: row, where: "path = ?3", by: "asset_id") else { return [] }
+  package func tombstones(
+    like row: FileRow, inPlace path: [UInt8]
+  ) throws -> (found: [Tombstone], isWhole: Bool) {
+    guard let select = try tombstones(like: row, where: "path = ?3", by: "asset_id") else { return ([], true) }
     select.bind(3, text: path)
-    return try tombstones(select)
+    let found = try tombstones(select)
+    return (found, found.count < Self.mostTombstones)
   }
 
-  /// The tombstones of files that had the same size and fingerprint as a file, and also the same modification time or
-  /// the same hash.
+  /// The tombstones of files that had the same size and fingerprint as a file, and also the same name and modification
+  /// time, or the same hash.
   ///
-  /// - Complexity: O(log n), because at most 64 are returned for the time, and 64 for the hash: the ones deleted last.
-  package func tombstones(like row: FileRow) throws -> [Tombstone] {
-    guard let sameTime = try tombstones(like: row, where: "modification_time = ?3") else { return [] }
+  /// - Returns: the tombstones, and whether there are no others with this name and time. If very many tombstones have this
+  ///   time, some are left out.
+  /// - Complexity: O(log n), because at most 256 are examined for the time, and at most 64 are returned for the hash: the
+  ///   ones deleted last.
+  package func tombstones(like row: FileRow) throws -> (found: [Tombstone], isWhole: Bool) {
+    guard let fingerprint = row.marks.fingerprint else { return ([], true) }
+    let sameTime = try RawStatement(
+      databaseBesideNewAssets,
+      """
+      SELECT asset_id, path FROM tombstone WHERE fingerprint = ? AND byte_count = ? AND modification_time = ? LIMIT ?
+      """)
+    sameTime.bind(1, Int64(bitPattern: fingerprint))
+    sameTime.bind(2, row.byteCount)
     sameTime.bind(3, time: row.modificationTime)
-    var found = try tombstones(sameTime)
-    if let hash = row.marks.hash, let sameHash = try tombstones(like: row, where: "hash = ?3") {
+    sameTime.bind(4, Self.mostOfOneTime)
+    var (ids, count) = ([AssetID](), 0)
+    let end = [UInt8(ascii: "/")] + row.name
+    try sameTime.forEachRow {
+      count += 1
+      if sameTime.bytes(1).suffix(end.count).elementsEqual(end) { ids.append(sameTime.assetID(0)) }
+    }
+    var found: [Tombstone] = []
+    for id in ids {
+      let select = try RawStatement(
+        databaseBesideNewAssets, "SELECT \(Self.tombstoneColumns) FROM tombstone WHERE asset_id = ?")
+      select.bind(1, id)
+      found += try tombstones(select)
+    }
+    if let hash = row.marks.hash, let sameHash = try tombstones(like: row, where: "hash = ?3", by: "deleted_date") {
       sameHash.bind(3, hash)
       found += try tombstones(sameHash)
     }
     var known: Set<AssetID> = []
-    return found.filter { known.insert($0.assetID).inserted }
+    return (found.filter { known.insert($0.assetID).inserted }, count < Self.mostOfOneTime)
   }
+
+  /// The most tombstones that a lookup returns for a path or a hash.
+  private static var mostTombstones: Int { 64 }
+  /// The most tombstones with one modification time whose names are compared. Only a coarse clock, or a program that sets
+  /// all times alike, makes so many.
+  private static var mostOfOneTime: Int { 256 }
 
   /// Prepares the selection of tombstones with the size and fingerprint of a file and a further condition.
   ///
-  /// - Parameter order: the column to sort by. If there are more than 64 tombstones, the last ones in this order are
-  ///   selected.
+  /// - Parameter order: the column to sort by. If there are too many tombstones, the last ones in this order are selected.
   /// - Returns: nil if the file has no fingerprint. The caller binds the third argument, which `condition` uses.
-  private func tombstones(
-    like row: FileRow, where condition: String, by order: String = "deleted_date"
-  ) throws -> RawStatement? {
+  private func tombstones(like row: FileRow, where condition: String, by order: String) throws -> RawStatement? {
     guard let fingerprint = row.marks.fingerprint else { return nil }
     let select = try RawStatement(
       databaseBesideNewAssets,
       """
       SELECT \(Self.tombstoneColumns) FROM tombstone WHERE \(condition) AND fingerprint = ?1 AND byte_count = ?2
-      ORDER BY \(order) DESC LIMIT 64
+      ORDER BY \(order) DESC LIMIT \(Self.mostTombstones)
       """)
     select.bind(1, Int64(bitPattern: fingerprint))
     select.bind(2, row.byteCount)

@@ -41,8 +41,11 @@ enum IdentityProof {
   }
 
   /// The candidates that are proven to be the photo: all with equal content, else the only one that is alike.
+  ///
+  /// - Parameter areAll: false if there may be further candidates. One of them may be alike, too, so that only equal content
+  ///   is a proof.
   static func proven<Candidate>(
-    among candidates: [Candidate], as file: Description, _ description: (Candidate) -> Description
+    among candidates: [Candidate], areAll: Bool, as file: Description, _ description: (Candidate) -> Description
   ) -> [Candidate] {
     var (equal, alike, undecidedCount) = ([Candidate](), [Candidate](), 0)
     for candidate in candidates {
@@ -54,7 +57,7 @@ enum IdentityProof {
       }
     }
     if !equal.isEmpty { return equal }
-    return alike.count == 1 && undecidedCount == 0 ? alike : []
+    return areAll && alike.count == 1 && undecidedCount == 0 ? alike : []
   }
 }
 

@@ -144,12 +144,16 @@ extension Reconciler {
     guard remembered.hasTombstones else { return [] }
     if let fingerprint = row.marks.fingerprint, remembered.mayHaveTombstone(fingerprint: fingerprint) {
       let path = path(of: row)
-      let inPlace = try batch.writer.tombstones(like: row, inPlace: path).filter { try isLive($0, in: batch) }
+      let ofPlace = try batch.writer.tombstones(like: row, inPlace: path)
+      let inPlace = try ofPlace.found.filter { try isLive($0, in: batch) }
       // No deleted asset is nearer to the file than one with its content in its place.
       let same = inPlace.filter { IdentityProof.compare(.init($0), .init(row)) == .equal }
       if !same.isEmpty { return same }
-      let elsewhere = try batch.writer.tombstones(like: row).filter { try $0.path != path && isLive($0, in: batch) }
-      let found = IdentityProof.proven(among: inPlace + elsewhere, as: .init(row)) { .init($0) }
+      let others = try batch.writer.tombstones(like: row)
+      let elsewhere = try others.found.filter { try $0.path != path && isLive($0, in: batch) }
+      let found = IdentityProof.proven(
+        among: inPlace + elsewhere, areAll: ofPlace.isWhole && others.isWhole, as: .init(row)
+      ) { .init($0) }
       let kept = try withoutCopies(found, of: row, in: batch)
       if !kept.isEmpty { return kept }
     }

@@ -431,4 +431,53 @@ private typealias Fixture = ReconcilerFixture
     #expect(record.deletedAssets == [provisional] && record.insertedAssets == [id])
     try expectItsOwn(fixture, id, at: "/p/a.jpg", album: album)
   }
+
+  // MARK: Many pages of one scanner
+
+  /// Deletes pages that share size, beginning and modification time: those of `first`, then n others, then those of `last`.
+  /// The pages of `first` and `last` have one content and one name. Then that page is put back in another place.
+  ///
+  /// - Returns: the ids before, and the id of the page that was put back.
+  private func restorePage(
+    first: [String], others: Int, last: [String]
+  ) throws -> (ids: [String: AssetID], restored: AssetID) {
+    let fixture = try ReconcilerFixture()
+    let others = (0..<others).map { "/p/\($0).tif" }
+    for path in first + last { fixture.disk.write(path, bytes: 5_000_000, content: 77, beginning: 7) }
+    for path in others { fixture.disk.write(path, bytes: 5_000_000, beginning: 7) }
+    fixture.disk.setTimes(1_600_000_000_000_000_000, of: first + others + last)
+    try fixture.apply(Fixture.top, Fixture.found(2, "one", inode: 20), Fixture.found(3, "two", inode: 21))
+    func place(_ path: String) -> (name: String, directory: DirectoryNumber) {
+      let parts = path.split(separator: "/")
+      return (String(parts.last!), parts.count == 2 ? 1 : parts[1] == "one" ? 2 : 3)
+    }
+    try fixture.apply(
+      all: (first + others + last).map {
+        Fixture.file(place($0).name, in: place($0).directory, fixture.disk.stat(Fixture.bytes($0))!)
+      })
+    let ids = try fixture.paths()
+    fixture.disk.copy(try #require((first + last).first), "/backup/page.tif")
+    for paths in [first, others, last] where !paths.isEmpty {
+      fixture.disk.pass(7_200)
+      for path in paths { fixture.disk.remove(path) }
+      try fixture.apply(all: paths.map { Fixture.gone(place($0).name, in: place($0).directory) })
+    }
+    fixture.disk.pass(86_400)
+    try fixture.apply(Fixture.file("page.tif", fixture.disk.copy("/backup/page.tif", "/p/page.tif")))
+    return (ids, try #require(try fixture.paths()["/p/page.tif"]))
+  }
+
+  /// A page is found by its name among all of one time. Beyond 256, nothing shows that it is the only one.
+  @Test(arguments: [(0, true), (100, true), (300, false)]) func pageIsFoundAmongManyOfOneTime(
+    others: Int, isFound: Bool
+  ) throws {
+    let (ids, restored) = try restorePage(first: ["/p/one/page.tif"], others: others, last: [])
+    #expect((restored == ids["/p/one/page.tif"]) == isFound)
+  }
+
+  /// Two deleted pages are alike, so neither is proven to be the page that was put back. One was deleted long before.
+  @Test(arguments: [0, 100]) func pageThatTwoDeletedOnesMayBeIsNew(others: Int) throws {
+    let (ids, restored) = try restorePage(first: ["/p/one/page.tif"], others: others, last: ["/p/two/page.tif"])
+    #expect(!ids.values.contains(restored))
+  }
 }

@@ -18,9 +18,9 @@ import Testing
   }
 
   private func proven(
-    _ file: IdentityProof.Description, among candidates: [IdentityProof.Description]
+    _ file: IdentityProof.Description, among candidates: [IdentityProof.Description], areAll: Bool = true
   ) -> Int {
-    IdentityProof.proven(among: candidates, as: file) { $0 }.count
+    IdentityProof.proven(among: candidates, areAll: areAll, as: file) { $0 }.count
   }
 
   @Test func fingerprintAndSizeAloneAreNoProof() {
@@ -32,7 +32,9 @@ import Testing
 
   @Test func equalHashesProveItWhateverElseDiffers() {
     #expect(IdentityProof.compare(file(hash: Self.one), file("b.tif", time: 6, hash: Self.one)) == .equal)
-    #expect(proven(file(hash: Self.one), among: [file("b.tif", hash: Self.one), file("c.tif", hash: Self.one)]) == 2)
+    let two = [file("b.tif", hash: Self.one), file("c.tif", hash: Self.one)]
+    #expect(proven(file(hash: Self.one), among: two) == 2)
+    #expect(proven(file(hash: Self.one), among: two, areAll: false) == 2)
   }
 
   @Test func sampleProvesItWithSizeNameAndTime() {
@@ -49,6 +51,8 @@ import Testing
     let known = file(sample: Self.one)
     #expect(proven(known, among: [known]) == 1)
     #expect(proven(known, among: [known, known]) == 0)
+    // Further candidates may have it.
+    #expect(proven(known, among: [known], areAll: false) == 0)
     // The picture of the second file is not known. It may be the same one.
     #expect(proven(known, among: [known, file()]) == 0)
     #expect(proven(known, among: [known, file(sample: Self.two), file("b.tif")]) == 1)
