@@ -10,6 +10,15 @@ import PhotoModel
 ///    covers what keeps the modification time: `mv` across disks, the Trash, `cp -p`, rsync.
 ///
 /// Two pages of one scanner share size and fingerprint. So the fingerprint only finds candidates.
+///
+/// A sample or a hash belongs to the size, modification time, change time and inode of its file. If one of them differs, it is
+/// void (see ``ContentMarks/voided``, and ``CatalogWriter/keepMarks(of:)``). There are three exceptions:
+/// 1. A rename that was reported changes only the change time. The marks stay valid if no event may have been lost and no
+///    write was reported (`Reconciler.isExplainedByRename(_:_:in:)`). Otherwise each renamed photo would be read again.
+/// 2. Some file systems, such as FAT, give out new inodes at a mount and do not store the change time. There, the marks stay
+///    valid if rule 3 of `FileRow+Stat.swift` holds. Otherwise a card would be read again after each mount.
+/// 3. If a file has been changed and can't be read yet, its row keeps the marks of the content that was read last. The next
+///    reading is compared with them. If only the change time differs, all of them stay. Otherwise only the fingerprint does.
 enum IdentityProof {
   /// The properties that the rule compares.
   struct Description {

@@ -142,6 +142,20 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
+  /// The next reading is compared with the marks of the last one, even if the change time differs (see ``IdentityProof``).
+  @Test(arguments: [true, false]) func marksOfTheLastReadingStayUntilTheNext(isWritten: Bool) throws {
+    let (fixture, id) = try favorite()
+    func marks() throws -> ContentMarks {
+      try fixture.catalog.read { try #require(try $0.file(ofAsset: id)).marks }
+    }
+    let before = try marks()
+    #expect(before.sample != nil)
+    // Only a write changes the modification time.
+    let stat = isWritten ? fixture.disk.write("/p/a.jpg") : fixture.disk.edit("/p/a.jpg")
+    try fixture.apply(all: [found("a.jpg", stat, isWritten: true)], contents: [0: .late])
+    #expect(try marks() == (isWritten ? before.voided : before))
+  }
+
   // MARK: Copies
 
   @Test(arguments: [true, false]) func copyInThePlaceOfThePhotoIsNoChange(isScanned: Bool) throws {

@@ -1,3 +1,4 @@
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -105,6 +106,28 @@ private typealias Fixture = ReconcilerFixture
     }
     // A file that was read within two seconds of its change is read once more.
     #expect(fixture.disk.readCount == (age == 0 ? reads + Self.paths.count : reads))
+  }
+
+  /// The marks of files on other file systems are void then (see ``IdentityProof``).
+  @Test(arguments: Kind.allCases) func hashesOfACardStayValidAfterAMount(kind: Kind) throws {
+    let fixture = try card(kind, bytes: 5_000_000, changeTime: 1_700_000_000_000_000_000 - 10 * seconds)
+    let ids = try fixture.paths().values.sorted()
+    func hashes() throws -> [ContentDigest?] {
+      try fixture.catalog.read { reader in try ids.map { try #require(try reader.file(ofAsset: $0)).marks.hash } }
+    }
+    try fixture.catalog.write { writer in
+      for id in ids {
+        var row = try #require(try writer.file(ofAsset: id))
+        row.marks.hash = ContentDigest(high: row.inode, low: 3)
+        try writer.keepMarks(of: row)
+      }
+    }
+    let before = try hashes()
+    #expect(!before.contains(nil) && Set(before).count == Self.paths.count)
+    fixture.disk.permute(Self.paths)
+    try setChangeTime(Self.oneTime, on: fixture.disk)
+    try scan(fixture, [("a", 21), ("b", 20)], kind)
+    #expect(try hashes() == before)
   }
 
   /// The card stays mounted, so the change time shows an edit that keeps size and modification time.
