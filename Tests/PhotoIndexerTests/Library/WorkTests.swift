@@ -20,6 +20,10 @@ private typealias Fixture = ReconcilerFixture
     case restored, pagesRestored, pagesRestoredByAScan
     case returned, linked, linkedOneByOne, linksRenamed, linkEdited, linksRemoved
     case copiesScannedInCommits, copiesAddedInCommits, favoriteCopies
+    case lostCatalog, lostCatalogOfPages
+    case foldersRenamedWhileDown, foldersExchangedWhileDown, foldersRemovedWhileDown, foldersRestoredWhileDown
+    case namesExcluded, renamedOnACard, renamedOnACardWithNewInodes, copiesRemovedFromACard
+    case lateHashes, movedToAnotherDiskByAScan, missedAndFound, missedTwice
   }
 
   /// Steps of SQLite's virtual machine, in tens.
@@ -45,7 +49,7 @@ private typealias Fixture = ReconcilerFixture
 
   /// Takes in n files and counts the work: reads, examined files, comparisons in memory, and steps of SQLite.
   private func work(of way: Way, _ count: Int) throws -> Int {
-    let fixture = try ReconcilerFixture()
+    let fixture = try ReconcilerFixture(grace: [.missedAndFound, .missedTwice].contains(way) ? .seconds(600) : .zero)
     let steps = Steps()
     let act = try prepare(way, count, fixture)
     try fixture.catalog.write { writer in
@@ -77,7 +81,7 @@ private typealias Fixture = ReconcilerFixture
       .copiesRemoved, .copiesRemovedOneByOne, .copiesRemovedByAScan, .copiesReturned, .copiesReturnedByAScan,
     ].contains(way)
     if let act = try prepareFolders(way, count, fixture) ?? prepareProofs(way, count, fixture)
-      ?? prepareCopies(way, count, fixture)
+      ?? prepareCopies(way, count, fixture) ?? prepareScans(way, count, fixture)
     {
       return act
     }
@@ -157,7 +161,10 @@ private typealias Fixture = ReconcilerFixture
         try fixture.apply(all: names.map { Fixture.gone($0) })
       }
     case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored, .pagesRestoredByAScan,
-      .copiesScannedInCommits, .copiesAddedInCommits, .favoriteCopies:
+      .copiesScannedInCommits, .copiesAddedInCommits, .favoriteCopies, .lostCatalog, .lostCatalogOfPages,
+      .foldersRenamedWhileDown, .foldersExchangedWhileDown, .foldersRemovedWhileDown, .foldersRestoredWhileDown,
+      .namesExcluded, .renamedOnACard, .renamedOnACardWithNewInodes, .copiesRemovedFromACard, .lateHashes,
+      .movedToAnotherDiskByAScan, .missedAndFound, .missedTwice:
       return {}
     case .returned:
       for name in names { disk.move("/p/" + name, "/trash/" + name) }
