@@ -41,6 +41,8 @@ public struct EnumeratedAssets: AsyncSequence, Sendable {
     ///
     /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
     public mutating func next() async throws -> (index: Int, asset: Asset)? {
+      // A cancelled task does not get the rest of the assets that are loaded.
+      try Task.checkCancellation()
       while loaded.isEmpty {
         guard !rest.isEmpty else { return nil }
         let part = rest.prefix(Self.chunk)

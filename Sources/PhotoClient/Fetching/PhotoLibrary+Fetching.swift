@@ -196,6 +196,8 @@ public struct PersistentChanges: AsyncSequence, Sendable {
     ///
     /// - Throws: ``PhotoLibraryError`` or `CancellationError`.
     public mutating func next() async throws -> PersistentChange? {
+      // A cancelled task does not get the rest of a page.
+      try Task.checkCancellation()
       while loaded.isEmpty {
         let page = try await library.patiently {
           do { return try await pages.next() } catch let error as PhotoLibraryError where Reconnection.isOutage(error) {

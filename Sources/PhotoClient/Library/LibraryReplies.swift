@@ -3,7 +3,8 @@ import Varlink
 /// The replies to a streaming call of ``PhotoLibrary``, one element after another.
 ///
 /// Each iteration makes its own connection and call. Leaving the loop, or cancelling its task, closes the connection,
-/// which ends the call in the daemon. A slow reader costs the daemon only bounded memory.
+/// which ends the call in the daemon. A cancelled task gets no more elements, also if some have arrived. A slow reader
+/// costs the daemon only bounded memory.
 public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
   /// Connects, calls, and returns a function that gives the next element.
   private let start: @Sendable () async throws -> () async throws -> Element?

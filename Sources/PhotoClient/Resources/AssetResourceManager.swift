@@ -68,6 +68,7 @@ public final class AssetResourceManager: Sendable {
       do {
         for try await chunk in self.requestData(for: resource) {
           try await file.write(chunk.bytes)
+          try Task.checkCancellation()
           progress(ResourceProgress(bytesWritten: chunk.bytesRead, total: chunk.total))
         }
         try Task.checkCancellation()

@@ -122,7 +122,8 @@ public final class VarlinkClient: Sendable {
   ///
   /// Each iteration sends a call of its own when it begins. If the reader is slow, the socket is not read beyond 16
   /// replies or 1 MiB, and the service notices that. Leaving the loop early, or cancelling the task, closes this
-  /// client's connection, because Varlink has no other way to cancel.
+  /// client's connection, because Varlink has no other way to cancel. A cancelled task gets none of the replies that
+  /// have arrived.
   public func stream<P: Encodable, R: Decodable>(
     _ method: String, _ parameters: P, of type: R.Type
   ) -> VarlinkReplies<R> {

@@ -79,11 +79,14 @@ final class StreamRun {
     case .running(let started): queue = started
     case .idle:
       state = .over
+      try Task.checkCancellation()
       queue = try client.startStream(method, parameters.get())
       state = .running(queue)
     }
     let frame: MessageFramer.Frame?
     do {
+      // The queue gives replies that wait in it also to a cancelled task.
+      try Task.checkCancellation()
       frame = try await queue.next { client.resumeReading() }
     } catch {
       state = .over
