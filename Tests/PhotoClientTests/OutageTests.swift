@@ -133,6 +133,39 @@ import Varlink
       }
     }
   }
+
+  /// The file has changed, so its asset is fetched before the second reading. photod stops between the two calls.
+  @Test func theAssetOfAChangedFileIsFetchedWhenPhotodIsBack() async throws {
+    let asset = Asset.withOneFile
+    let readings = Mutex(0)
+    let fetches = Mutex(0)
+    let answers: [String: ScriptedDaemon.Answer] = [
+      "ReadResource": { call in
+        let isFirst = readings.withLock { count in
+          count += 1
+          return count == 1
+        }
+        if isFirst { throw VarlinkError("org.photod.images.ResourceChanged", MessageError(message: "It changed.")) }
+        let data = Data("abcdef".utf8).base64EncodedString()
+        try await call.reply(ReadResourceReply(offset: 0, data: data, total: 6, revision: "1"))
+      },
+      "GetAssets": { call in
+        let isFirst = fetches.withLock { count in
+          count += 1
+          return count == 1
+        }
+        if isFirst { throw Self.stopping }
+        try await call.reply(GetAssetsReply(token: "l.1.1", assets: [asset], missing: []))
+      },
+    ]
+    try await withLibrary { library, directory in
+      try await ScriptedDaemon.with(answers, in: directory) { daemon in
+        let bytes = try await AssetResourceManager(of: library).data(for: AssetResource.resources(for: asset)[0])
+        #expect(String(decoding: bytes, as: UTF8.self) == "abcdef")
+        #expect(daemon.calls == ["ReadResource", "GetAssets", "GetAssets", "ReadResource"])
+      }
+    }
+  }
 }
 
 extension Asset {

@@ -88,7 +88,7 @@ public final class AssetResourceManager: Sendable {
       return try await body(resource)
     } catch PhotoLibraryError.resourceChanged(let message) {
       // The asset may have other files by now, so the index alone does not say which one was meant.
-      let asset = try await library.assets([resource.assetID]).first
+      let asset = try await library.patiently { try await self.library.assets([resource.assetID]) }.first
       let present = asset.map(AssetResource.resources)?.first {
         $0.kind == resource.kind && $0.filename == resource.filename
       }
