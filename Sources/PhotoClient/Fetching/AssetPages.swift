@@ -13,6 +13,9 @@ final class AssetPages: Sendable {
   static let pageSize = 100
   /// The most assets that are kept: some screens in both directions.
   static let capacity = 2_000
+  /// The most assets for which a caller should queue loads at a time. The cost of the queue grows with the square of its
+  /// length.
+  static let mostAtOnce = 2_000
   private static let maximumRunning = 2
   /// Older pages that were to be prefetched are forgotten.
   private static let maximumPrefetches = 2
@@ -100,6 +103,16 @@ final class AssetPages: Sendable {
     // An asset that came with a change meanwhile is newer than that of the load.
     let kept = state.withLock { state in ids.map { state.kept[$0] } }
     return zip(ids, kept).map { id, kept in kept.map(\.asset) ?? found[id] ?? nil }
+  }
+
+  /// The assets with these ids, parallel to them, of which there may be many; nil for an id without an asset.
+  func assets(_ ids: [AssetID]) async throws -> [Asset?] {
+    var found: [Asset?] = []
+    for start in stride(from: 0, to: ids.count, by: Self.mostAtOnce) {
+      let part = Array(ids[start..<min(start + Self.mostAtOnce, ids.count)])
+      found += try await assets(part, page: part)
+    }
+    return found
   }
 
   /// Loads assets that will probably be asked for soon.

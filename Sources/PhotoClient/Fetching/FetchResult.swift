@@ -117,16 +117,13 @@ public struct FetchResult: Sendable {
   /// - Complexity: O(k) for k positions, with a call for each 100 that are not loaded.
   public func objects(at range: Range<Int>) async throws -> [Asset?] {
     check(range)
-    guard range.count > Self.mostAtOnce else { return try await loaded(range) }
+    guard range.count > AssetPages.mostAtOnce else { return try await loaded(range) }
     var assets: [Asset?] = []
-    for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.mostAtOnce) {
-      assets += try await loaded(start..<min(start + Self.mostAtOnce, range.upperBound))
+    for start in stride(from: range.lowerBound, to: range.upperBound, by: AssetPages.mostAtOnce) {
+      assets += try await loaded(start..<min(start + AssetPages.mostAtOnce, range.upperBound))
     }
     return assets
   }
-
-  /// The positions for which loads are queued at a time. The cost of the queue grows with the square of its length.
-  private static let mostAtOnce = 2_000
 
   private func loaded(_ range: Range<Int>) async throws -> [Asset?] {
     guard !range.isEmpty else { return [] }

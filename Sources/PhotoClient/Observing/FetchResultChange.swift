@@ -153,9 +153,7 @@ public struct FetchResultChange: Sendable {
   /// - Complexity: O(k) for k assets, with a call for each 100.
   public func removedObjects() async throws -> [Asset?] { try await objects(removedIDs) }
 
-  private func objects(_ ids: [AssetID]) async throws -> [Asset?] {
-    try await after.lineage.pages.assets(ids, page: ids)
-  }
+  private func objects(_ ids: [AssetID]) async throws -> [Asset?] { try await after.lineage.pages.assets(ids) }
 }
 
 extension RangeSet<Int> {

@@ -135,6 +135,26 @@ import Varlink
     }
   }
 
+  /// The cost of the queue grows with the square of its length.
+  @Test func theObjectsOfALargeChangeAreLoadedInParts() async throws {
+    let ids = Array(AssetID(1)...5_050)
+    let list = ScriptedList(ids, holdsAssets: true)
+    try await ScriptedDaemon.with(list.answers) { daemon in
+      let result = try await daemon.library().fetchAssets()
+      let details = FetchResultChangeDetails(
+        countBefore: 0, countAfter: ids.count, insertedAfter: [IndexRange(start: 0, count: ids.count)], insertedIDs: ids
+      )
+      let change = FetchResultChange(
+        from: result.following(with: [], token: "l.1.2"), to: result, .details(details), isCollectionDeleted: false)
+      let objects = Task { try await change.insertedObjects() }
+      try await eventually("the first assets are requested") { !list.batches.isEmpty }
+      #expect(result.lineage.pages.queuedCount < AssetPages.mostAtOnce / AssetPages.pageSize)
+      list.assets.resolve(.success(()))
+      #expect(try await objects.value.map { $0?.id } == ids)
+      #expect(list.batches.allSatisfy { $0.count <= AssetPages.pageSize })
+    }
+  }
+
   @Test func aDeletedAssetIsNilAndNoOtherTakesItsPlace() async throws {
     let list = ScriptedList([5, 6, 7])
     list.state.withLock { $0.missing = [6] }
