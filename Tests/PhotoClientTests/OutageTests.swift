@@ -2,6 +2,7 @@ import Foundation
 import PhotoContract
 import PhotoModel
 import Synchronization
+import TestTools
 import Testing
 import Varlink
 
@@ -102,6 +103,63 @@ import Varlink
         let all = try await tokens.value
         #expect(all == ["l.1.2", "l.1.3", "l.1.4", "l.1.5"])
       }
+    }
+  }
+
+  /// The sequence that follows the history waits for photod each time, and reports each outage.
+  @Test func followedHistoryContinuesBehindTheLastPage() async throws {
+    func page(_ numbers: [Int], end: Int) -> HistoryPage {
+      HistoryPage(
+        changes: numbers.map {
+          PersistentChange(token: "l.1.\($0)", date: PhotoDate(microseconds: 0), origin: "watcher")
+        }, token: "l.1.\(end)")
+    }
+    /// The pages of each call by its token. After them, photod stops.
+    let answers = ["l.1.1": [page([2, 3], end: 3), page([], end: 4)], "l.1.4": [page([5], end: 5)], "l.1.5": []]
+    try await withTemporaryDirectory { directory in
+      // This library does not wait for photod, and has never reached it.
+      let library = PhotoLibrary(socketPath: directory + "/photod.sock", patience: .zero)
+      let problems = Mutex<[PhotoLibraryError]>([])
+      let following = Task {
+        var tokens: [String] = []
+        var changes = library.followPersistentChanges(since: "l.1.1") { problem in
+          problems.withLock { $0.append(problem) }
+        }
+        .makeAsyncIterator()
+        await #expect(
+          throws: PhotoLibraryError.changeTokenExpired(message: "It is too old.", currentToken: "l.2.1")
+        ) {
+          while let change = try await changes.next() { tokens.append(change.token) }
+        }
+        let next = try await changes.next()
+        #expect(next == nil)
+        return tokens
+      }
+      try await eventually("photod is missed") { problems.withLock { !$0.isEmpty } }
+      let calls = Mutex<[String]>([])
+      let answer: ScriptedDaemon.Answer = { call in
+        let request = try call.parameters(HistoryRequest.self)
+        #expect(request.follow == true)
+        let since = try #require(request.since)
+        let isSecond = calls.withLock { calls in
+          defer { calls.append(since) }
+          return calls.contains(since)
+        }
+        if isSecond {
+          throw VarlinkError(
+            "org.photod.library.ChangeTokenExpired", TokenError(message: "It is too old.", currentToken: "l.2.1"))
+        }
+        for page in try #require(answers[since]) { try await call.replyContinuing(page) }
+        throw Self.stopping
+      }
+      try await ScriptedDaemon.with(["FetchPersistentChanges": answer], in: directory) { _ in
+        let tokens = try await following.value
+        #expect(tokens == ["l.1.2", "l.1.3", "l.1.5"])
+      }
+      #expect(calls.withLock { $0 } == ["l.1.1", "l.1.4", "l.1.5", "l.1.5"])
+      let reported = problems.withLock { $0 }
+      #expect(reported.suffix(3) == Array(repeating: .libraryUnavailable(message: "photod is stopping."), count: 3))
+      #expect(reported.allSatisfy { Reconnection.isOutage($0) })
     }
   }
 

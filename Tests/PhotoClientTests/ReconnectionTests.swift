@@ -20,6 +20,27 @@ struct ReconnectionTests {
     #expect(clock.pauses.last == 50 && !reconnection.isLong(madeProgress: false))
   }
 
+  @Test func aBodyIsRepeatedAndALongOutageIsReportedOnce() async throws {
+    let clock = TestClock()
+    var reconnection = Reconnection(now: { clock.now }, sleep: { clock.sleep($0) })
+    var (attempts, place) = (0, 0)
+    var reports: [Int] = []
+    await #expect(throws: PhotoLibraryError.timedOut(message: "m")) {
+      try await reconnection.repeating {
+        attempts += 1
+        if attempts == 12 { place += 1 }
+        throw attempts == 20 ? PhotoLibraryError.timedOut(message: "m") : .connectionClosed
+      } place: {
+        place
+      } onLongOutage: { _ in
+        reports.append(attempts)
+      }
+    }
+    #expect(attempts == 20 && reports == [6, 17])
+    try await reconnection.repeating({ attempts += 1 }, place: { place }, onLongOutage: { _ in reports.append(0) })
+    #expect(attempts == 21 && reports.count == 2)
+  }
+
   @Test func aConnectionThatLastedIsASuccess() async throws {
     let clock = TestClock()
     var reconnection = Reconnection(now: { clock.now }, sleep: { clock.sleep($0) })

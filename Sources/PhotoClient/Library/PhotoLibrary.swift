@@ -229,7 +229,10 @@ public final class PhotoLibrary: Sendable {
     stream("ObserveCollections", request, of: CollectionObservation.self) { $0 }
   }
 
-  /// The commits of the library, oldest first.
+  /// The commits of the library, oldest first, in pages.
+  ///
+  /// An outage of photod ends the stream with an error. A program that follows the history calls
+  /// ``followPersistentChanges(since:onProblem:)``, which continues.
   ///
   /// - Parameters:
   ///   - since: a token; by default the present one. An old one throws

@@ -48,6 +48,35 @@ package struct Reconnection: Sendable {
   }
 
   private func isNew(_ madeProgress: Bool) -> Bool { madeProgress || now() - attempt > Self.longestPause }
+
+  /// Runs a body to its end, and again after each outage, for as long as it takes.
+  ///
+  /// - Parameters:
+  ///   - body: continues from the place that it has reached.
+  ///   - place: the place that the body has reached. If it advanced before an outage, this is a new outage.
+  ///   - onLongOutage: is called once for an outage that lasts longer than a restart of photod.
+  /// - Throws: the errors of the body that are no outages, and `CancellationError`.
+  package mutating func repeating<Place: Equatable>(
+    _ body: () async throws -> Void, place: () -> Place, onLongOutage: (PhotoLibraryError) -> Void
+  ) async throws {
+    var isReported = false
+    while true {
+      let before = place()
+      begin()
+      do {
+        return try await body()
+      } catch let error as PhotoLibraryError where Self.isOutage(error) {
+        let madeProgress = place() != before
+        if !isLong(madeProgress: madeProgress) {
+          isReported = false
+        } else if !isReported {
+          isReported = true
+          onLongOutage(error)
+        }
+        try await wait(madeProgress: madeProgress)
+      }
+    }
+  }
 }
 
 extension PhotoLibrary {

@@ -219,26 +219,14 @@ struct WatchCommand: AsyncParsableCommand {
   ///
   /// - Parameter place: returns the token of the last printed line.
   private func untilItEnds(_ watch: () async throws -> Void, place: () -> String?) async throws {
-    var reconnection = Reconnection()
-    var isReported = false
-    while true {
-      let before = place()
-      reconnection.begin()
-      do {
-        try await watch()
-        return
-      } catch let error as PhotoLibraryError {
-        guard reconnect, Reconnection.isOutage(error) else { throw failure(error, after: place()) }
-        // The list or the history advanced, so this is a new outage.
-        let madeProgress = place() != before
-        if !reconnection.isLong(madeProgress: madeProgress) {
-          isReported = false
-        } else if !isReported {
-          isReported = true
-          Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
-        }
-        try await reconnection.wait(madeProgress: madeProgress)
+    do {
+      guard reconnect else { return try await watch() }
+      var reconnection = Reconnection()
+      try await reconnection.repeating(watch, place: place) { error in
+        Output.complain("photoctl: \(Printable.text(error.message)); photoctl waits for it\n")
       }
+    } catch let error as PhotoLibraryError {
+      throw failure(error, after: place())
     }
   }
 
