@@ -24,6 +24,8 @@ public enum FilePath {
   }
 
   /// The bytes for this text. A malformed `%` sequence is taken literally.
+  ///
+  /// - Complexity: O(n) for n bytes.
   public static func bytes(_ text: String) -> [UInt8] {
     let prefix = "file://"
     guard text.hasPrefix(prefix) else { return Array(text.utf8) }

@@ -240,6 +240,7 @@ extension PhotoLibrary {
   ///   - body: puts the changes together. At most 1,000 assets are named in all of them.
   /// - Throws: the error of `body`, ``PhotoLibraryError`` or `CancellationError`. A request with a placeholder of
   ///   another transaction is ``PhotoLibraryError/changeRejected(requestIndex:message:)``, and no call is made.
+  /// - Complexity: O(n) for n assets in the requests. Other writers wait for the transaction.
   @discardableResult
   public func performChanges(
     ifUnchangedSince token: String? = nil, undoGroup: String? = nil, isolation: isolated (any Actor)? = #isolation,

@@ -55,6 +55,8 @@ public struct PersistentChanges: AsyncSequence, Sendable {
   let following: Following
 
   /// Begins a call when its first commit is asked for.
+  ///
+  /// - Complexity: O(1)
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   /// The iterator. It loads the commits page by page.

@@ -93,6 +93,7 @@ public final class ImageManager: Sendable {
   /// The bytes of a picture, within 60 s after it came.
   ///
   /// - Throws: ``PhotoLibraryError/snapshotExpired(message:)`` if it came longer ago, or photod was restarted.
+  /// - Complexity: O(n) for n bytes, which come from a file or from photod, unless they came with the picture.
   public func data(of image: AssetImage) async throws -> [UInt8] {
     switch image.content {
     case .data(let bytes): return bytes
@@ -148,6 +149,7 @@ public final class ImageManager: Sendable {
   ///   - ifRevision: ends with ``PhotoLibraryError/resourceChanged(message:)`` if the asset has another revision.
   /// - Returns: pages from `offset` to the end, or of `count` bytes. If the file changes meanwhile, they end with
   ///   ``PhotoLibraryError/resourceChanged(message:)``. Discard what was read then.
+  /// - Complexity: O(n) for n bytes, of which one page of at most 512 KiB is in memory.
   public func resource(
     _ resource: Int, of id: AssetID, offset: Int64? = nil, count: Int64? = nil, ifRevision: String? = nil
   ) -> LibraryReplies<ResourcePage> {

@@ -23,6 +23,8 @@ public struct LibraryReplies<Element: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Connects when the first element is asked for.
+  ///
+  /// - Complexity: O(1)
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start: start, path: path) }
 
   /// The iterator. It holds the connection of the call.

@@ -24,6 +24,8 @@ public struct PhotoDaemonManagement: Sendable {
   }
 
   /// The connected clients, and again after every change, at most twice a second. It never ends by itself.
+  ///
+  /// - Complexity: O(n) for each list of n clients.
   public func clientUpdates() -> LibraryReplies<ClientList> {
     library.stream("Clients", in: Self.interface, VarlinkEmpty(), of: ClientList.self) { $0 }
   }
@@ -33,6 +35,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// - Parameter follow: continues with events as they happen, and never ends by itself. The daemon queues nothing for
   ///   a reader. A slow one misses events that are no longer kept; ``/PhotoContract/EventPage/missed`` has their
   ///   number.
+  /// - Complexity: O(n) for n events, of which one page is in memory.
   public func events(follow: Bool = false) -> LibraryReplies<EventPage> {
     library.stream("Events", in: Self.interface, EventsRequest(follow: follow ? true : nil), of: EventPage.self) { $0 }
   }
@@ -49,6 +52,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// - Parameter path: absolute; nothing may exist there. `nil` puts the backup among the daily ones.
   /// - Throws: ``PhotoLibraryError/cannotWrite(path:message:)``, ``PhotoLibraryError/storageFull(message:)``,
   ///   ``PhotoLibraryError/busy(message:)``.
+  /// - Complexity: O(n) for the n bytes of the catalog, which are copied and read again.
   public func backUp(to path: String? = nil) async throws -> BackupFile {
     try await library.callAlone("Backup", in: Self.interface, BackupRequest(path: path), returning: BackupReply.self)
       .backup
@@ -66,6 +70,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// The daemon opens the library again after its reply. Streams end, and older tokens expire.
   ///
   /// - Throws: ``PhotoLibraryError/notABackup(path:message:)`` and the errors of ``backUp(to:)``.
+  /// - Complexity: O(n) for the n bytes of both catalogs, because the present one is backed up first.
   public func restore(from path: String) async throws -> RestoredBackup {
     try await library.callAlone(
       "Restore", in: Self.interface, RestoreRequest(path: path), returning: RestoredBackup.self)
@@ -74,6 +79,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// Removes the pictures that the daemon keeps. They are made again when they are requested.
   ///
   /// - Returns: the bytes that were freed.
+  /// - Complexity: O(n) for n pictures, each of which is a file.
   public func clearImages() async throws -> Int64 {
     try await library.call("ClearImages", in: Self.interface, VarlinkEmpty(), returning: ClearedImages.self).byteCount
   }
@@ -81,6 +87,7 @@ public struct PhotoDaemonManagement: Sendable {
   /// Checks whether the catalog satisfies its invariants.
   ///
   /// - Parameter deep: also compares every index with its table, which reads the whole file.
+  /// - Complexity: O(n) for the n bytes of the catalog.
   public func check(deep: Bool = false) async throws -> CatalogCheck {
     try await library.callAlone(
       "Check", in: Self.interface, CheckRequest(deep: deep ? true : nil), returning: CatalogCheck.self)

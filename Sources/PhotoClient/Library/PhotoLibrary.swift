@@ -56,6 +56,7 @@ public final class PhotoLibrary: Sendable {
   /// Read the pages as they come. If a page is not read for 10 s, the stream ends with
   /// ``PhotoLibraryError/snapshotExpired(message:)``. An empty list is one page without assets.
   /// - Parameter pageSize: the number of assets in a page, at most 5,000; by default 500. A page may be shorter.
+  /// - Complexity: O(n) for n assets, of which one page is in memory.
   public func fetch(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, pageSize: Int? = nil
   ) -> LibraryReplies<AssetPage> {
@@ -65,6 +66,8 @@ public final class PhotoLibrary: Sendable {
   }
 
   /// One page of a list. The next call may see a changed library, so compare the tokens.
+  ///
+  /// - Complexity: O(k) for the k assets of the page, after photod has selected and sorted the list.
   public func fetchPage(
     _ options: FetchOptions = FetchOptions(), offset: Int? = nil, count: Int? = nil
   ) async throws -> AssetPage {
@@ -84,6 +87,7 @@ public final class PhotoLibrary: Sendable {
   ///   - key: one of the `valueKeys` of ``listKeys()``, such as `camera.lens`, `keywords` or `year`.
   ///   - prefix: restricts the result to values that begin with it, in any case.
   ///   - limit: the most values in the result, at most 10,000; by default 100.
+  /// - Complexity: O(n) for the n assets of the list, which photod counts. The reply has the values only.
   public func values(
     of key: String, prefix: String? = nil, limit: Int? = nil, in options: FetchOptions? = nil
   ) async throws -> ValueCounts {
@@ -97,6 +101,8 @@ public final class PhotoLibrary: Sendable {
   }
 
   /// The ids of a whole list, for a program that loads assets as it shows them.
+  ///
+  /// - Complexity: O(n) for n ids, of which one page is in memory.
   public func fetchIDs(_ options: FetchOptions = FetchOptions()) -> LibraryReplies<AssetIDPage> {
     stream("FetchIDs", FetchIDsRequest(options: options), of: FastDecoded<AssetIDPage>.self) { $0.value }
   }
@@ -193,6 +199,8 @@ public final class PhotoLibrary: Sendable {
 
   /// Continues with a list that the client already has. The first observation is one difference at most, or the whole
   /// list if there is none.
+  ///
+  /// - Complexity: O(n) for the n ids of the replica, which the call sends. The replies grow with the changes.
   public func observe(
     _ options: FetchOptions = FetchOptions(), resuming replica: FetchResultReplica, objects: Bool = false
   ) -> LibraryReplies<Observation> {
@@ -238,6 +246,7 @@ public final class PhotoLibrary: Sendable {
   ///   - since: a token; by default the present one. An old one throws
   ///     ``PhotoLibraryError/changeTokenExpired(message:currentToken:)``.
   ///   - follow: continues with changes as they happen, and never ends by itself. Pages may be empty.
+  /// - Complexity: O(n) for n commits, of which one page is in memory.
   public func persistentChanges(since: String? = nil, follow: Bool = false) -> LibraryReplies<HistoryPage> {
     stream("FetchPersistentChanges", HistoryRequest(since: since, follow: follow ? true : nil), of: HistoryPage.self) {
       $0
@@ -328,6 +337,8 @@ public final class PhotoLibrary: Sendable {
   }
 
   /// The status, and again after every change, at most ten times a second. It never ends by itself.
+  ///
+  /// - Complexity: O(n) for each status, with n roots and warnings.
   public func statusUpdates() -> LibraryReplies<LibraryStatus> {
     stream("Status", VarlinkEmpty(), of: StatusReply.self) { $0.status }
   }
@@ -343,6 +354,7 @@ public final class PhotoLibrary: Sendable {
   ///   - path: a folder or file below a root; by default all roots.
   ///   - dryRun: only counts the differences.
   ///   - confirm: confirms that missing files are really gone. It ends a root's state `suspect`.
+  /// - Complexity: O(n) for the n files and folders below the path, which photod looks at. Other calls don't wait for it.
   public func rescan(path: String? = nil, dryRun: Bool = false, confirm: Bool = false) async throws -> RescanResult {
     try await callAlone(
       "Rescan", RescanRequest(path: path, dryRun: dryRun ? true : nil, confirm: confirm ? true : nil),

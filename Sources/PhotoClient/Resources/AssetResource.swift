@@ -63,6 +63,8 @@ public struct ResourceData: AsyncSequence, Sendable {
   let resource: AssetResource
 
   /// Each iteration reads the file again.
+  ///
+  /// - Complexity: O(1)
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(library: library, resource: resource) }
 
   /// Reads one chunk after another.

@@ -26,6 +26,8 @@ public final class AssetResourceManager: Sendable {
   /// They are the content that the asset had when it was fetched. If the file has another content by now, or gets it
   /// meanwhile, the sequence throws ``PhotoLibraryError/resourceChanged(message:)``: fetch the asset again. While photod is
   /// away, the sequence waits for it, and continues behind the bytes that came.
+  ///
+  /// - Complexity: O(n) for n bytes, of which one chunk is in memory.
   public func requestData(for resource: AssetResource) -> ResourceData {
     ResourceData(library: library, resource: resource)
   }

@@ -102,6 +102,8 @@ public final class VarlinkClient: Sendable {
   }
 
   /// Calls a method with parameters that are already encoded, and returns the parameters of the reply unchanged.
+  ///
+  /// - Complexity: O(n) for n bytes of the parameters and the reply.
   public func call(_ method: String, encoded parameters: VarlinkEncoded) async throws -> [UInt8] {
     try await reply(to: method, parameters).parameterBytes
   }

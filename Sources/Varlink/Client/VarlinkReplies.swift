@@ -44,6 +44,8 @@ public struct VarlinkRawReplies: AsyncSequence, Sendable {
     let run: StreamRun
 
     /// Like `next()` of `VarlinkReplies`.
+    ///
+    /// - Complexity: O(n) for the n bytes of the reply.
     public mutating func next() async throws -> [UInt8]? { try await run.next()?.parameterBytes }
   }
 }

@@ -103,6 +103,8 @@ public struct VarlinkServiceCall: Sendable {
   }
 
   /// Sends the last reply; `parameters` are the bytes of a JSON object (see `VarlinkEncoded`).
+  ///
+  /// - Complexity: O(n) for n bytes.
   public func reply(encoded parameters: [UInt8]) async throws {
     try await exchange.send(VarlinkEncoded(parameters), continues: false)
   }
@@ -123,6 +125,8 @@ public struct VarlinkServiceCall: Sendable {
   }
 
   /// Sends a reply that others follow; `parameters` are the bytes of a JSON object (see `VarlinkEncoded`).
+  ///
+  /// - Complexity: O(n) for n bytes.
   public func replyContinuing(encoded parameters: [UInt8]) async throws {
     try await replyContinuing(encoded: VarlinkEncoded(parameters))
   }
