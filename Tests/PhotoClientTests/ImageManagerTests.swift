@@ -16,6 +16,7 @@ import Varlink
       var cancelled: [Int64] = []
       var mostOpen = 0
       var caching: [CachingRequest] = []
+      var stopped: [CachingRequest] = []
       var count = 0
     }
 
@@ -60,6 +61,11 @@ import Varlink
         "StartCaching": { call in
           let parameters = try call.parameters(CachingRequest.self)
           self.state.withLock { $0.caching.append(parameters) }
+          try await call.reply(VarlinkEmpty())
+        },
+        "StopCaching": { call in
+          let parameters = try call.parameters(CachingRequest.self)
+          self.state.withLock { $0.stopped.append(parameters) }
           try await call.reply(VarlinkEmpty())
         },
       ]
@@ -282,6 +288,13 @@ import Varlink
       for request in requests { sessions.send(result(request.id)) }
       #expect(try await image.isFinal)
       for try await image in results { #expect(image.isFinal) }
+      images.startCachingImages(for: [asset(1), asset(2)], targetSize: size, contentMode: .aspectFill)
+      await images.sent()
+      images.stopCachingImages(for: [asset(2)], targetSize: size, contentMode: .aspectFill)
+      await images.sent()
+      let (started, stopped) = sessions.state.withLock { ($0.caching, $0.stopped) }
+      #expect(started.map { Set($0.assetIDs) } == [[1, 2]] && started.map(\.contentMode) == [.aspectFill])
+      #expect(stopped.map(\.assetIDs) == [[2]] && stopped.map(\.contentMode) == [.aspectFill])
     }
   }
 

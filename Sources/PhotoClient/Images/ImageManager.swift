@@ -117,6 +117,15 @@ public final class ImageManager: Sendable {
     session.startCaching(ids, .init(size: targetSize, contentMode: contentMode))
   }
 
+  /// Makes pictures of assets before they are requested, as the same call with the ids of the assets.
+  ///
+  /// - Complexity: O(n) for n assets, in the background. The set goes to photod without a wait.
+  public func startCachingImages(
+    for assets: [Asset], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
+  ) {
+    startCachingImages(for: assets.map(\.id), targetSize: targetSize, contentMode: contentMode)
+  }
+
   /// Takes pictures out of the set. Pictures that are made already stay in photod's store.
   ///
   /// - Complexity: O(n) for n ids, in the background.
@@ -124,6 +133,15 @@ public final class ImageManager: Sendable {
     for ids: [AssetID], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
   ) {
     session.stopCaching(ids, .init(size: targetSize, contentMode: contentMode))
+  }
+
+  /// Takes pictures of assets out of the set, as the same call with the ids of the assets.
+  ///
+  /// - Complexity: O(n) for n assets, in the background.
+  public func stopCachingImages(
+    for assets: [Asset], targetSize: ImageSize, contentMode: ImageContentMode = .aspectFit
+  ) {
+    stopCachingImages(for: assets.map(\.id), targetSize: targetSize, contentMode: contentMode)
   }
 
   /// Empties the set. Pictures that are made already stay in photod's store.
