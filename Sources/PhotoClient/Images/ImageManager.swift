@@ -16,7 +16,9 @@ public typealias CachingImageManager = ImageManager
 ///
 /// All requests of a manager are one session of photod, which is opened for the first one. It has two connections: one
 /// for the results, and one for requests and cancellations. So a slow picture holds up nothing else. If photod is
-/// restarted, the manager opens another session and repeats the requests that have no final result.
+/// restarted, the manager opens another session and repeats the requests that have no final result. It waits for photod
+/// for 10 s, while fetches wait for 30 s. After that, the requests throw. The next request tries again, and the caching
+/// set is kept.
 ///
 /// Use one manager for all views of a program. Requests are served in their order; cancel those of cells that are gone,
 /// and photod does not begin their work.
