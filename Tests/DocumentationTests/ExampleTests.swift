@@ -150,6 +150,31 @@ struct ExampleTests {
     }
   }
 
+  /// The code in the column of PhotoClient that is Swift's own, or the value of a field.
+  private static let foreignNames: Set<String> = [
+    "first { $0.id == id }", "filter", "sorted(by:)", "for try await", "CollectionDifference", "CancellationError",
+    "RangeSet<Int>", "targetSize: nil", "favorites", "recents", "videos",
+  ]
+
+  /// The column of PhotoClient names only what exists, and so do the calls in the column of differences.
+  @Test func namesOfPhotoClientInTheTableExist() throws {
+    let symbols = try PublicNames()
+    var names: Set<String> = []
+    for row in try Self.rowsOfPhotoKit() where !row.hasPrefix("| PhotoKit ") {
+      let cells = row.split(separator: "|")
+      try #require(cells.count == 3, "\(row)")
+      for (column, cell) in cells.dropFirst().enumerated() {
+        let found = cell.matches(of: /`([^`]+)`/).map { String($0.1) }
+        names.formUnion(column == 0 ? found : found.filter { $0.contains("(") })
+      }
+    }
+    names.subtract(Self.foreignNames)
+    #expect(names.count > 150)
+    #expect(names.filter { !symbols.have($0) }.sorted() == [])
+    let wrong = ["fetchAsset(in:with:)", "fetchAssets(inside:)", "Asset.identity", "Change.before", "isFavourite"]
+    #expect(wrong.filter(symbols.have) == [])
+  }
+
   private static func rowsOfPhotoKit() throws -> [Substring] {
     try Articles.text("PhotoKit").split(separator: "\n").filter { $0.hasPrefix("| ") }
   }
@@ -176,5 +201,51 @@ struct ExampleTests {
   /// The text without its indentation, which differs.
   private static func trimmed(_ text: String) -> String {
     text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: "\n")
+  }
+}
+
+/// The names in the committed list of public symbols.
+private struct PublicNames {
+  private struct Symbol {
+    /// The names of the types, and that of the member.
+    let path: [Substring]
+    let labels: [Substring]
+  }
+
+  /// By the last name of their paths.
+  private var symbols: [Substring: [Symbol]] = [:]
+  /// All words of the declarations, such as the labels of parameters.
+  private var words: Set<Substring> = []
+
+  init() throws {
+    let list = try String(
+      contentsOf: Articles.package.appending(path: "Documentation/public-symbols.txt"), encoding: .utf8)
+    for line in list.split(separator: "\n") {
+      words.formUnion(line.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
+      guard let match = line.prefixMatch(of: #/\w+\.([\w.]+)(?:\(([^)]*)\))?: /#) else { continue }
+      var path = match.1.split(separator: ".")
+      // An initializer is called by the name of its type.
+      if path.last == "init" { path.removeLast() }
+      guard let name = path.last else { continue }
+      symbols[name, default: []].append(Symbol(path: path, labels: (match.2 ?? "").split(separator: ":")))
+    }
+  }
+
+  /// Whether there is a symbol with a name such as `isFavorite`, `Asset.id` or `fetchAssets(in:with:)`. Labels of
+  /// arguments with a default may be left out.
+  func have(_ name: String) -> Bool {
+    guard let match = name.wholeMatch(of: /([\w.]+)(?:\((.*)\))?/) else { return false }
+    let path = match.1.split(separator: ".")
+    guard path.count > 1 || match.2 != nil, let last = path.last else { return words.contains(match.1) }
+    let labels = (match.2 ?? "").matches(of: /(\w+):/).map { $0.1 }
+    return symbols[last, default: []].contains { symbol in
+      var rest = symbol.labels[...]
+      let hasLabels = labels.allSatisfy { label in
+        guard let place = rest.firstIndex(of: label) else { return false }
+        rest = rest[(place + 1)...]
+        return true
+      }
+      return hasLabels && symbol.path.suffix(path.count).elementsEqual(path)
+    }
   }
 }
