@@ -97,7 +97,9 @@ struct ExampleTests {
     "PHAssetCreationRequest", "PHAssetResourceCreationOptions", "PHAssetCollectionChangeRequest",
     "PHCollectionListChangeRequest", "PHObjectPlaceholder", "PHAssetResource", "PHAssetResourceManager",
     "PHAssetResourceRequestOptions", "PHImageManager", "PHImageRequestOptions", "PHImageRequestID",
-    "PHVideoRequestOptions", "PHCachingImageManager", "PHLivePhoto", "PHLivePhotoRequestOptions", "PHLivePhotoView",
+    "PHImageRequestOptionsVersion", "PHImageRequestOptionsDeliveryMode", "PHImageRequestOptionsResizeMode",
+    "PHCollectionListType", "PHCollectionListSubtype", "PHVideoRequestOptions", "PHCachingImageManager", "PHLivePhoto",
+    "PHLivePhotoRequestOptions", "PHLivePhotoView",
     "PHLivePhotoEditingContext", "PHContentEditingInput", "PHContentEditingInputRequestOptions",
     "PHContentEditingOutput", "PHAdjustmentData", "PHAuthorizationStatus", "PHAccessLevel", "PHPickerViewController",
     "PHCloudIdentifier", "PHCloudIdentifierMapping", "PHLocalIdentifierMapping", "PHPhotosError",
@@ -136,7 +138,9 @@ struct ExampleTests {
     "isNetworkAccessAllowed isSynchronous progressHandler allowSecondaryDegradedImage allowsCachingHighQualityImages",
     "startCachingImages stopCachingImages stopCachingImagesForAllAssets request cancelRequest startPlayback",
     "stopPlayback requestContentEditingInput cancelContentEditingInputRequest renderedContentURL formatIdentifier",
-    "formatVersion data",
+    "formatVersion data fullSizeImageURL fullSizeImageOrientation displaySizeImage audiovisualAsset adjustmentData",
+    "canHandleAdjustmentData defaultRenderedContentType supportedRenderedContentTypes livePhoto isMuted",
+    "opportunistic highQualityFormat fastFormat none fast exact current unadjusted original folder smartFolder",
   ])
   func tableHasTheCallsOfPhotoKit(_ names: String) throws {
     let known = try Self.wordsOfPhotoKit()
