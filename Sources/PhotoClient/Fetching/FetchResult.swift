@@ -19,7 +19,9 @@ import Synchronization
 /// memory is bounded.
 ///
 /// The first ids are there when the fetch returns. If the list is long, the others arrive later. An access to an id
-/// that has not arrived waits for it.
+/// that has not arrived waits for it. If photod ends before all have arrived, and the library has changed when it runs
+/// again, the rest of the list is lost. Then an access to it throws ``PhotoLibraryError/snapshotExpired(message:)``, and
+/// the ids and assets that have arrived stay readable. Fetch the list again.
 ///
 /// An asset is as it was when its page was loaded, which may be later than the snapshot. An asset that was deleted since
 /// the snapshot is `nil`, and no other asset takes its place.
