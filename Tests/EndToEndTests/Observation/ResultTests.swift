@@ -108,6 +108,44 @@ import Testing
     }
   }
 
+  /// One edit is made before each end of photod. Its change arrives before the end or after the restart, but not twice, and
+  /// so does its commit.
+  @Test func anEditBeforeARestartIsOneChange() async throws {
+    let restarts = effort("PHOTOD_CLIENT_RESTARTS", 4)
+    try await DaemonFixture.with { fixture in
+      for index in 0..<20 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let library = PhotoLibrary(socketPath: fixture.socket, clientName: "app")
+      let ids = try await library.fetchAssets().ids
+      let favorites = try await library.fetchAssets(with: FetchOptions(collection: "smart:favorites"))
+      let observed = ObservedResults([favorites])
+      let commits = Mutex<[String]>([])
+      let following = Task { try await observed.follow(library) }
+      let history = Task {
+        for try await change in library.followPersistentChanges(since: favorites.token)
+        where change.origin == "client:app" { commits.withLock { $0.append(change.token) } }
+      }
+      var edits: [String] = []
+      for restart in 0...restarts {
+        let (id, isFavorite) = (ids[restart % ids.count], restart / ids.count % 2 == 0)
+        edits.append(try await library.performChanges { $0.edit([id]) { $0.isFavorite = isFavorite } }.token)
+        // After the last edit, photod runs on. A second change of an earlier edit would have arrived before this one.
+        if restart < restarts {
+          fixture.kill(restart % 2 == 0 ? SIGKILL : SIGTERM)
+          try await fixture.start()
+        }
+        try await observed.expectFresh(library, "edit \(restart)")
+        #expect(observed.changeCount == edits.count, "edit \(restart)")
+      }
+      try await eventually("all commits have arrived") { commits.withLock { $0.count } >= edits.count }
+      #expect(commits.withLock { $0 } == edits && observed.reloads.isEmpty, "\(observed.reloads)")
+      for task in [following, history] { task.cancel() }
+      try await following.value
+      await #expect(throws: CancellationError.self) { try await history.value }
+    }
+  }
+
   @Test func albumsOfATransactionAreThereWhenItReturns() async throws {
     try await DaemonFixture.with { fixture in
       for index in 0..<6 { try fixture.write("\(index).jpg", index) }
