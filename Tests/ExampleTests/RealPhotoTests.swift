@@ -4,17 +4,28 @@ import PhotoTestSupport
 import TestTools
 import Testing
 
-/// The album list, the image picker, the thumbnail list and the prefetcher, beside a real photod with real photos.
+/// The album list, the gallery, the image picker, the thumbnail list and the prefetcher, beside a real photod with the
+/// photos that were made for the tests. The names and sizes of files are also compared for real photos, if there are some.
 @Suite(
   .enabled(if: BuiltPrograms.hasExamples, "the examples are not built, which takes PHOTOD_EXAMPLES=1"),
   .timeLimit(.minutes(10)))
 struct RealPhotoTests {
-  private static let photos = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Fixtures/made")
+  private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  private static let madePhotos = package.appendingPathComponent("Tests/Fixtures/made")
 
-  private func withPhotos(_ body: (DaemonFixture, PhotoLibrary) async throws -> Void) async throws {
+  /// The made photos, and the folder of real photos, which are not part of the package, if it exists.
+  private static let folders: [URL] = {
+    let named = ProcessInfo.processInfo.environment["PHOTOD_TEST_PHOTOS"].map { URL(fileURLWithPath: $0) }
+    let realPhotos = named ?? package.deletingLastPathComponent().appendingPathComponent("shared/photos")
+    return [madePhotos] + (FileManager.default.fileExists(atPath: realPhotos.path) ? [realPhotos] : [])
+  }()
+
+  private func withPhotos(
+    of folder: URL = madePhotos, _ body: (DaemonFixture, PhotoLibrary) async throws -> Void
+  ) async throws {
     try await DaemonFixture.with { fixture in
-      try fixture.copyFolder(Self.photos, to: "made")
+      try fixture.copyFolder(folder, to: "photos")
       try await fixture.start()
       try await fixture.synchronize()
       try await body(fixture, PhotoLibrary(socketPath: fixture.socket, clientName: "person"))
@@ -37,8 +48,8 @@ struct RealPhotoTests {
     }
   }
 
-  @Test func photosOfAnAlbumAreNewestFirstAndHaveTheirFiles() async throws {
-    try await withPhotos { fixture, library in
+  @Test(arguments: folders) func photosOfAnAlbumAreNewestFirstAndHaveTheirFiles(_ folder: URL) async throws {
+    try await withPhotos(of: folder) { fixture, library in
       let all = try await library.fetchAssets()
       let shuffled = try await all.ids(at: 0..<9).reversed() + all.ids(at: 20..<30)
       try await library.performChanges { changes in _ = changes.createAlbum(title: "Rome", assets: shuffled) }
@@ -46,10 +57,14 @@ struct RealPhotoTests {
       let newest = try await (all.objects(at: 0..<9) + all.objects(at: 20..<30)).compactMap(\.self)
       #expect(
         lines == newest.enumerated().map { "\($0 + 1). \($1.resources[0].filename), \($1.creationDate)" })
-      let (_, file) = try await ExampleProgram("AlbumListExample", ["Rome", "3"], socket: fixture.socket).end()
-      let size = try #require(
-        try FileManager.default.attributesOfItem(atPath: newest[2].resources[0].path)[.size] as? Int)
-      #expect(file == ["\(newest[2].resources[0].filename), \(String(format: "%.2f MB", Double(size) / 1e6))"])
+      for (number, photo) in [1, 3, newest.count].map({ ($0, newest[$0 - 1]) }) {
+        let (_, file) = try await ExampleProgram("AlbumListExample", ["Rome", "\(number)"], socket: fixture.socket)
+          .end()
+        let path = photo.resources[0].path
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        #expect(
+          file == ["\(URL(fileURLWithPath: path).lastPathComponent), \(String(format: "%.2f MB", Double(size) / 1e6))"])
+      }
     }
   }
 
