@@ -111,7 +111,9 @@ struct ExifToolTruth {
   }
 
   private func sigma(_ tag: String) -> Double? { number("SigmaRaw:\(tag)") }
-  private func xmp(_ tag: String) -> Double? { number("XMP-exif:\(tag)").flatMap { $0 > 0 ? $0 : nil } }
+  private func xmp(_ tag: String) -> Double? {
+    (number("XMP-exif:\(tag)") ?? number("XMP:\(tag)")).flatMap { $0 > 0 ? $0 : nil }
+  }
 
   var focalLength: Double? { positive("FocalLength") ?? sigma("FocalLength") ?? xmp("FocalLength") }
   var flashFired: Bool? { (number("ExifIFD:Flash") ?? number("IFD0:Flash")).map { Int($0) & 1 == 1 } }
