@@ -150,7 +150,7 @@ import Testing
   @Test func statusLineHasProgressAndWarnings() {
     var status = status(.scanning)
     status.progress = .init(done: 1234, phase: "scanning")
-    #expect(statusLine(status) == "scanning: 204 photos, 1 folder, 1234 files seen")
+    #expect(statusLine(status) == "scanning: 204 photos, 1 folder, 1,234 files seen")
     status.progress = nil
     status.failedCount = 2
     status.warnings = ["/p can't be opened.", "more"]

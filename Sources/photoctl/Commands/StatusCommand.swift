@@ -20,7 +20,7 @@ struct StatusCommand: AsyncParsableCommand {
 
       'since its start' counts from the start of photod, not of the library. It counts photos that were inserted, \
       updated (each time) and removed, and files whose content was read (each time). It also counts scans of a folder \
-      with all below it, overflows of the kernel's event queue, and starts of photod-watch if there was more than one. \
+      with all below it, and overflows of the kernel's event queue. Starts of photod-watch are shown from the second on. \
       The counters of --json are assetsInserted, assetsUpdated, assetsRemoved, filesRead, scans, overflows and \
       watcherStarts.
 

@@ -8,7 +8,7 @@ struct ImportCommand: AsyncParsableCommand {
     abstract: "Gives your photos the edits and albums of an export.",
     discussion: """
       It reads the output of `photoctl export`. The export may be of this library, or of another one with the same \
-      photos: of that on another machine, or of that before a reinstallation.
+      photos. So you can move your edits to another machine, or keep them over a reinstallation.
 
       A photo is found by the hash of its content if exactly one photo has this hash. Otherwise, it is found by its \
       path, or by its path below a watched folder. If the export has no hash, the photo at the path must have the same \
