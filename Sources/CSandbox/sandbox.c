@@ -299,7 +299,7 @@ int sandbox_enter_landlock(void) {
 }
 
 const char *sandbox_try_path(unsigned number, int *error) {
-  // Those of the actions above that Landlock forbids by itself.
+  // The numbers of the actions above that Landlock forbids by itself.
   static const unsigned actions[] = {0, 1, 2, 6, 11};
   return number < sizeof actions / sizeof actions[0] ? sandbox_try(actions[number], error) : NULL;
 }

@@ -140,7 +140,7 @@ struct PictureTests {
     #expect(fixture.engine.statistics().failed == 0)
   }
 
-  /// Of some RAW files, the decoder has only a small preview.
+  /// Some RAW files can only be shown by a small preview.
   @Test func pictureOfAPreviewStaysDegraded() async throws {
     let fixture = try EngineFixture(isSharing: true)
     fixture.assets.add(1...1)

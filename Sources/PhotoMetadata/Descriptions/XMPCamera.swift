@@ -64,8 +64,8 @@ struct XMPCamera {
       ofFile: latitude, longitude, altitude: numbers[.altitude].map { isBelow ? -abs($0) : $0 })
   }
 
-  /// A fraction such as "1/250", or a decimal number. As in EXIF, x/0 and 0xFFFFFFFF mean that the value is unknown, and
-  /// nothing is larger.
+  /// A fraction such as "1/250", or a decimal number. As in EXIF, x/0 and 0xFFFFFFFF mean that the value is unknown. A
+  /// larger number is not valid.
   private static func number(_ value: UnsafeRawBufferPointer) -> Double? {
     guard let text = ExifText.decode(value) else { return nil }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)

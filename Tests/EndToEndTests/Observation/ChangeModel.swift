@@ -193,7 +193,7 @@ struct ChangeModel: Sendable {
     if let caption = edit.caption { said.caption = caption.isEmpty ? nil : caption }
     for keyword in edit.addKeywords ?? [] where !said.keywords.contains(keyword) { said.keywords.append(keyword) }
     said.keywords.removeAll { edit.removeKeywords?.contains($0) ?? false }
-    // Those of the file come first, in its order.
+    // The keywords of the file come first, in its order.
     said.keywords = file.keywords.filter(said.keywords.contains) + said.keywords.filter { !file.keywords.contains($0) }
     if let date = edit.creationDate.flatMap({ PhotoDate($0) }) { said.creationDate = date }
     if let seconds = edit.shiftCreationDate {

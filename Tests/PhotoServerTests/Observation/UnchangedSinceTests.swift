@@ -126,7 +126,7 @@ import Testing
     #expect(try await !isRejected(.deleteCollection(new[0]), since: try token()))
     #expect(try await isRejected(titling(new[0], "Gone"), since: before))
 
-    // A photo of the album gets a title, which an observer of the album is told.
+    // A photo of the album gets a title, which an observer of the album learns.
     before = try token()
     var edit = AssetEdit()
     edit.title = "Trevi"
