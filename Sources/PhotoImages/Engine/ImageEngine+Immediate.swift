@@ -228,7 +228,9 @@ extension ImageEngine {
     case .late(let message):
       let end = configuration.clock.seconds() + FailureMemory.lateTime
       let failure = FailureMemory.Failure(kind: .unavailable, message: message, end: end)
-      shared.withLock { $0.failures.note(failure, of: plan.failureKey(source)) }
+      var key = plan.failureKey(source)
+      key.result = nil
+      shared.withLock { [key] state in state.failures.note(failure, of: key) }
     case .unavailable: break
     }
     return nil
