@@ -3,6 +3,18 @@ import Foundation
 
 /// Files that a test makes itself.
 enum MadeFiles {
+  /// Four quarters: red, green, blue, white in reading order.
+  static func quarters(_ width: Int, _ height: Int) -> (Int, Int) -> [UInt8] {
+    { x, y in
+      switch (x < width / 2, y < height / 2) {
+      case (true, true): [200, 0, 0]
+      case (false, true): [0, 200, 0]
+      case (true, false): [0, 0, 200]
+      case (false, false): [200, 200, 200]
+      }
+    }
+  }
+
   /// An uncompressed TIFF of RGB with 8 bits.
   ///
   /// - color: the colour of a pixel, before the rotation.
@@ -175,12 +187,20 @@ enum MadeFiles {
   }
 
   /// A Photoshop file with 8 bits, packed or not.
+  ///
+  /// - thumbnail: a JPEG.
   static func photoshop(
-    _ width: Int, _ height: Int, isPacked: Bool, color: (Int, Int) -> [UInt8]
+    _ width: Int, _ height: Int, isPacked: Bool, thumbnail: [UInt8] = [], color: (Int, Int) -> [UInt8]
   ) -> [UInt8] {
     var file: [UInt8] = Array("8BPS".utf8) + [0, 1, 0, 0, 0, 0, 0, 0, 0, 3]
     file += four(height).reversed() + four(width).reversed() + [0, 8, 0, 3]
-    file += [UInt8](repeating: 0, count: 12) + [0, isPacked ? 1 : 0]
+    // A thumbnail begins with its format, and with sizes that no reader needs.
+    let head = four(1).reversed() + [UInt8](repeating: 0, count: 24)
+    let resource =
+      thumbnail.isEmpty
+      ? [] : Array("8BIM".utf8) + [4, 12, 0, 0] + four(28 + thumbnail.count).reversed() + head + thumbnail
+    let resources = resource + [UInt8](repeating: 0, count: resource.count % 2)
+    file += four(0) + four(resources.count).reversed() + resources + four(0) + [0, isPacked ? 1 : 0]
     var (counts, rows): ([UInt8], [UInt8]) = ([], [])
     for band in 0..<3 {
       for y in 0..<height {

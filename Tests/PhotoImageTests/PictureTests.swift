@@ -24,42 +24,20 @@ import Testing
     return try Raster(png: try #require(outcome.bytes, "\(outcome)"))
   }
 
-  /// Four quarters: red, green, blue, white in reading order.
-  private static func quarters(_ width: Int, _ height: Int) -> (Int, Int) -> [UInt8] {
-    { x, y in
-      switch (x < width / 2, y < height / 2) {
-      case (true, true): [200, 0, 0]
-      case (false, true): [0, 200, 0]
-      case (true, false): [0, 0, 200]
-      case (false, false): [200, 200, 200]
-      }
-    }
-  }
-
-  private static func corners(_ raster: Raster) -> String {
-    let (right, bottom) = (raster.width * 7 / 8, raster.height * 7 / 8)
-    let (left, top) = (raster.width / 8, raster.height / 8)
-    return [(left, top), (right, top), (left, bottom), (right, bottom)].map { x, y in
-      let color = raster.color(x, y).map { $0 > 100 }
-      return color == [true, false, false]
-        ? "r" : color == [false, true, false] ? "g" : color == [false, false, true] ? "b" : "w"
-    }.joined()
-  }
-
-  @Test(arguments: zip(1...8, ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb"]))
+  @Test(arguments: zip(1...8, Raster.cornersOfOrientations))
   func pictureIsUpright(orientation: Int, expected: String) throws {
-    let file = MadeFiles.tiff(64, 32, orientation: orientation, color: Self.quarters(64, 32))
+    let file = MadeFiles.tiff(64, 32, orientation: orientation, color: MadeFiles.quarters(64, 32))
     let upright = try raster(file, .test(size: 32, format: .png, contentType: "image/tiff"))
-    #expect(Self.corners(upright) == expected)
+    #expect(upright.corners == expected)
     #expect(upright.width == (orientation > 4 ? 16 : 32) && upright.height == (orientation > 4 ? 32 : 16))
     // The orientation of the catalog overrides that of the file.
-    let plain = MadeFiles.tiff(64, 32, orientation: 3, color: Self.quarters(64, 32))
+    let plain = MadeFiles.tiff(64, 32, orientation: 3, color: MadeFiles.quarters(64, 32))
     let request = PictureRequest.test(size: 32, format: .png, orientation: UInt8(orientation))
-    #expect(Self.corners(try raster(plain, request)) == expected)
+    #expect(try raster(plain, request).corners == expected)
   }
 
   @Test func frameIsFilledOrCoveredAndNothingIsEnlarged() throws {
-    let file = MadeFiles.tiff(400, 100, color: Self.quarters(400, 100))
+    let file = MadeFiles.tiff(400, 100, color: MadeFiles.quarters(400, 100))
     func size(_ request: PictureRequest) throws -> [Int] {
       guard case .picture(_, let width, let height, _, _) = try make(file, request) else { return [] }
       return [width, height]
@@ -105,22 +83,22 @@ import Testing
 
   @Test func bitmapAndPhotoshopAreRead() throws {
     let files = [
-      MadeFiles.bitmap(64, 32, color: Self.quarters(64, 32)),
-      MadeFiles.photoshop(64, 32, isPacked: false, color: Self.quarters(64, 32)),
-      MadeFiles.photoshop(64, 32, isPacked: true, color: Self.quarters(64, 32)),
+      MadeFiles.bitmap(64, 32, color: MadeFiles.quarters(64, 32)),
+      MadeFiles.photoshop(64, 32, isPacked: false, color: MadeFiles.quarters(64, 32)),
+      MadeFiles.photoshop(64, 32, isPacked: true, color: MadeFiles.quarters(64, 32)),
     ]
     for file in files {
       let raster = try raster(file, .test(format: .png, contentType: "image/bmp"))
-      #expect(Self.corners(raster) == "rgbw" && raster.width == 64 && raster.height == 32)
+      #expect(raster.corners == "rgbw" && raster.width == 64 && raster.height == 32)
     }
   }
 
   /// LibRaw closes a file whose preview is damaged.
   @Test func photoWithADamagedPreviewIsDeveloped() throws {
     let request = PictureRequest.test(format: .png, contentType: "image/x-adobe-dng")
-    let plain = try raster(MadeFiles.dng(600, 400, color: Self.quarters(600, 400)), request)
+    let plain = try raster(MadeFiles.dng(600, 400, color: MadeFiles.quarters(600, 400)), request)
     let damaged = try raster(
-      MadeFiles.dng(600, 400, hasDamagedPreview: true, color: Self.quarters(600, 400)), request)
+      MadeFiles.dng(600, 400, hasDamagedPreview: true, color: MadeFiles.quarters(600, 400)), request)
     #expect(damaged.width == 256 && damaged.meanDifference(plain) == 0)
   }
 
@@ -130,7 +108,7 @@ import Testing
       return
     }
     #expect(message.contains("60000 × 60000"))
-    let file = MadeFiles.tiff(64, 32, color: Self.quarters(64, 32))
+    let file = MadeFiles.tiff(64, 32, color: MadeFiles.quarters(64, 32))
     #expect(try make(file, .test(maximumPixels: 64 * 32 - 1)).failure == .tooLarge)
     #expect(try make(file, .test(format: .png, maximumBytes: 20)).failure == .resultTooLarge)
     #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
@@ -167,10 +145,10 @@ import Testing
 
   /// A process that ends is started again by photod, but each end costs time, and the file is blamed.
   @Test func damagedFilesGiveFailuresAndTheProcessGoesOn() throws {
-    let good = MadeFiles.tiff(64, 32, color: Self.quarters(64, 32))
+    let good = MadeFiles.tiff(64, 32, color: MadeFiles.quarters(64, 32))
     let samples = [
-      good, MadeFiles.bitmap(64, 32, color: Self.quarters(64, 32)), MadeFiles.png(64, 32),
-      MadeFiles.photoshop(64, 32, isPacked: true, color: Self.quarters(64, 32)),
+      good, MadeFiles.bitmap(64, 32, color: MadeFiles.quarters(64, 32)), MadeFiles.png(64, 32),
+      MadeFiles.photoshop(64, 32, isPacked: true, color: MadeFiles.quarters(64, 32)),
       try Array(Data(contentsOf: Self.photo)),
     ]
     var random = SeededGenerator(seed: 19)
@@ -195,7 +173,7 @@ import Testing
         }
       }
     }
-    #expect(Self.corners(try raster(good, .test(format: .png))) == "rgbw")
+    #expect(try raster(good, .test(format: .png)).corners == "rgbw")
   }
 
   private static let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

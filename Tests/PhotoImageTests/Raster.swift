@@ -57,6 +57,22 @@ struct Raster {
     return values.map { ($0 * alpha + 255 * (255 - alpha)) / 255 }
   }
 
+  /// The corners of ``MadeFiles/quarters(_:_:)`` in upright pictures whose files have the orientations 1...8.
+  static let cornersOfOrientations = ["rgbw", "grwb", "wbgr", "bwrg", "rbgw", "brwg", "wgbr", "gwrb"]
+
+  /// The colours of the corners in reading order, by their first letters: red, green, blue or white.
+  var corners: String {
+    let (left, top, right, bottom) = (width / 8, height / 8, width * 7 / 8, height * 7 / 8)
+    return [(left, top), (right, top), (left, bottom), (right, bottom)].map { x, y in
+      switch color(x, y).map({ $0 > 100 }) {
+      case [true, false, false]: "r"
+      case [false, true, false]: "g"
+      case [false, false, true]: "b"
+      default: "w"
+      }
+    }.joined()
+  }
+
   /// The mean difference of the values of both. The other one may have one row or column more or less.
   func meanDifference(_ other: Raster) -> Double {
     guard abs(width - other.width) <= 1, abs(height - other.height) <= 1 else { return 255 }

@@ -13,13 +13,20 @@ enum RealPhotos {
     return FileManager.default.fileExists(atPath: url.path) ? url : nil
   }()
 
-  /// The photos with these extensions, at most about 40.
-  static func files(_ extensions: String...) -> [URL] {
+  /// The photos with these extensions.
+  static func all(_ extensions: String...) -> [URL] { all(extensions) }
+
+  private static func all(_ extensions: [String]) -> [URL] {
     guard let folder, let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil) else {
       return []
     }
-    let found = all.compactMap { $0 as? URL }.filter { extensions.contains($0.pathExtension.lowercased()) }
+    return all.compactMap { $0 as? URL }.filter { extensions.contains($0.pathExtension.lowercased()) }
       .sorted { $0.path < $1.path }
+  }
+
+  /// The photos with these extensions, at most about 40.
+  static func files(_ extensions: String...) -> [URL] {
+    let found = all(extensions)
     return stride(from: 0, to: found.count, by: max(1, found.count / 40)).map { found[$0] }
   }
 
