@@ -67,6 +67,27 @@ struct PictureStoreTests {
     #expect(fixture.engine.statistics().bytes <= 5000)
   }
 
+  /// A client may have opened the path that it was sent.
+  @Test func fileOfASentPathIsNeverChangedInPlace() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    let path = try #require(try await fixture.picture(1, in: session, as: 1).path)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var status = stat()
+    #expect(fstat(descriptor, &status) == 0)
+    let inode = status.st_ino
+    let bytes = FileReading.bytes(of: descriptor, offset: 0, count: 10_000)
+    #expect(bytes.count == 1000)
+    fixture.maker.state.withLock { $0.byteCount = 2000 }
+    try fixture.engine.clear()
+    #expect(try await fixture.picture(1, in: session, as: 2).path == path)
+    #expect(fstat(descriptor, &status) == 0 && status.st_ino == inode)
+    #expect(FileReading.bytes(of: descriptor, offset: 0, count: 10_000) == bytes)
+    #expect(stat(path, &status) == 0 && status.st_ino != inode && status.st_size == 2000)
+  }
+
   @Test func leastRecentlyUsedPicturesAreEvicted() async throws {
     let fixture = try EngineFixture(maximumBytes: 10_000)
     fixture.assets.add(1...12)
