@@ -48,8 +48,12 @@ import Testing
     /// Whether lines are read and shown as before.
     var isRestored: Bool { Self.modes(of: slave) == modes }
 
-    func run(_ arguments: [String]) async throws -> Int32 {
+    /// - Parameter path: the folders with programs. Nil means those of the test.
+    func run(_ arguments: [String], path: String? = nil) async throws -> Int32 {
       let process = TestProcess()
+      if let path {
+        process.environment = ProcessInfo.processInfo.environment.merging(["PATH": path]) { $1 }
+      }
       process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
       process.arguments = ["--ctty", "--wait", BuiltPrograms.path("photoctl")] + arguments
       let stream = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
@@ -107,6 +111,42 @@ import Testing
       #expect(png.starts(with: [0x89, 0x50, 0x4E, 0x47]) && png.count > 24)
       let sides = [16, 20].map { start in png[start..<start + 4].reduce(0) { $0 << 8 | Int($1) } }
       #expect(sides[0] > 0 && sides[0] <= 640 && sides[1] > 0 && sides[1] <= 192, "\(sides)")
+    }
+  }
+
+  /// The stand-in prints the first bytes of the file, and its path.
+  @Test func aTerminalWithSixelsGetsThePictureOfImg2sixel() async throws {
+    try #require(isInstalled())
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let programs = fixture.directory + "/programs"
+      try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: false)
+      try installProgram(
+        "#!/bin/sh\necho \"sixels of $(head -c 3 \"$1\" | od -An -tx1 | tr -d ' ') $1\"\n", at: programs + "/img2sixel")
+      let terminal = try Terminal(answer: "\u{1B}[?62;4c")
+      let arguments = ["--socket", fixture.socket, "show", "--picture", fixture.path("a.jpg")]
+      let status = try await terminal.run(arguments, path: "\(programs):/usr/bin:/bin")
+      let isRestored = terminal.isRestored
+      let output = String(decoding: try await terminal.output(), as: UTF8.self)
+      #expect(status == 0 && isRestored, "\(output.debugDescription)")
+      let line = try #require(output.firstMatch(of: /sixels of ffd8ff (\/\S+\.jpg)/), "\(output.debugDescription)")
+      #expect(line.output.1.contains("/pictures/") && !output.contains("a=T"))
+    }
+  }
+
+  @Test func aTerminalWithSixelsNeedsImg2sixel() async throws {
+    try #require(isInstalled())
+    try await DaemonFixture.with { fixture in
+      try fixture.write("a.jpg")
+      try await fixture.start()
+      try await fixture.synchronize()
+      let terminal = try Terminal(answer: "\u{1B}[?62;4c")
+      let arguments = ["--socket", fixture.socket, "show", "--picture", fixture.path("a.jpg")]
+      let status = try await terminal.run(arguments, path: fixture.directory)
+      let output = String(decoding: try await terminal.output(), as: UTF8.self)
+      #expect(status == 69 && output.contains("libsixel-bin"), "\(output)")
     }
   }
 
