@@ -10,7 +10,15 @@ struct imagedecoders_heif {
   struct heif_image_handle *primary;
   /// NULL if there is none.
   struct heif_image_handle *thumbnail;
+  enum heif_compression_format compression;
 };
+
+/// AV1 if the file says so. Cameras use HEVC otherwise.
+static enum heif_compression_format compression_of(const void *bytes, size_t count) {
+  heif_brand2 brand = count >= 12 ? heif_read_main_brand(bytes, 12) : 0;
+  int is_av1 = brand == heif_fourcc_to_brand("avif") || brand == heif_fourcc_to_brand("avis");
+  return is_av1 ? heif_compression_AV1 : heif_compression_HEVC;
+}
 
 static enum imagedecoders_result fail_of_heif(struct heif_error error) {
   enum imagedecoders_result result = IMAGEDECODERS_DAMAGED;
@@ -23,10 +31,20 @@ static enum imagedecoders_result fail_of_heif(struct heif_error error) {
   return imagedecoders_fail(result, "libheif: %s", error.message ? error.message : "no reason given");
 }
 
+/// libheif can be installed without the plugin that decodes a format. Its own message names no package.
+static enum imagedecoders_result fail_of_decoding(const struct imagedecoders_heif *file, struct heif_error error) {
+  if (heif_have_decoder_for_format(file->compression)) return fail_of_heif(error);
+  int is_av1 = file->compression == heif_compression_AV1;
+  return imagedecoders_fail(
+      IMAGEDECODERS_UNSUPPORTED, "libheif has no decoder for %s: install one, which is the package %s on Debian",
+      is_av1 ? "AV1" : "HEVC", is_av1 ? "libheif-plugin-dav1d" : "libheif-plugin-libde265");
+}
+
 enum imagedecoders_result imagedecoders_heif_open(
     const void *bytes, size_t count, struct imagedecoders_heif **file, int *width, int *height) {
   struct imagedecoders_heif *opened = calloc(1, sizeof *opened);
   if (!opened) return imagedecoders_fail(IMAGEDECODERS_NO_MEMORY, "the file can't be opened");
+  opened->compression = compression_of(bytes, count);
   opened->context = heif_context_alloc();
   // Tiles are decoded one after another, as each process has one core.
   heif_context_set_max_decoding_threads(opened->context, 0);
@@ -108,7 +126,7 @@ enum imagedecoders_result imagedecoders_heif_decode(
               : has_alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB,
       options);
   heif_decoding_options_free(options);
-  enum imagedecoders_result result = error.code == heif_error_Ok ? IMAGEDECODERS_DONE : fail_of_heif(error);
+  enum imagedecoders_result result = error.code == heif_error_Ok ? IMAGEDECODERS_DONE : fail_of_decoding(file, error);
   if (result == IMAGEDECODERS_DONE) {
     int stride = 0;
     const uint8_t *rows = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);

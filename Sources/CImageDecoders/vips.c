@@ -88,10 +88,43 @@ static enum imagedecoders_result fail_of_vips(void) {
   return result;
 }
 
+/// The format of a file whose loader libvips was built without. NULL if it has the loader, or the format is another one.
+static const char *format_without_loader(const uint8_t *bytes, size_t count) {
+  static const struct {
+    const char *name;
+    const char *loader;
+    size_t offset;
+    const char *mark;
+    size_t length;
+  } formats[] = {
+      {"JPEG", "jpegload_buffer", 0, "\xFF\xD8\xFF", 3},
+      {"PNG", "pngload_buffer", 0, "\x89PNG", 4},
+      {"WebP", "webpload_buffer", 8, "WEBP", 4},
+      {"GIF", "gifload_buffer", 0, "GIF8", 4},
+      {"TIFF", "tiffload_buffer", 0, "II*\0", 4},
+      {"TIFF", "tiffload_buffer", 0, "MM\0*", 4},
+      {"JPEG 2000", "jp2kload_buffer", 4, "jP  ", 4},
+      {"JPEG 2000", "jp2kload_buffer", 0, "\xFF\x4F\xFF\x51", 4},
+  };
+  for (size_t index = 0; index < sizeof formats / sizeof formats[0]; index++) {
+    size_t end = formats[index].offset + formats[index].length;
+    if (count < end || memcmp(bytes + formats[index].offset, formats[index].mark, formats[index].length) != 0) continue;
+    return vips_type_find("VipsOperation", formats[index].loader) ? NULL : formats[index].name;
+  }
+  return NULL;
+}
+
 enum imagedecoders_result imagedecoders_read_header(
     const void *bytes, size_t count, struct imagedecoders_header *header) {
   VipsImage *image = vips_image_new_from_buffer(bytes, count, "", NULL);
-  if (!image) return fail_of_vips();
+  if (!image) {
+    const char *format = format_without_loader(bytes, count);
+    if (!format) return fail_of_vips();
+    vips_error_clear();
+    return imagedecoders_fail(
+        IMAGEDECODERS_UNSUPPORTED,
+        "libvips has no loader for %s: install a libvips with one, which is the package libvips42 on Debian", format);
+  }
   header->width = vips_image_get_width(image);
   header->height = vips_image_get_height(image);
   header->orientation = vips_image_get_orientation(image);

@@ -2,7 +2,7 @@ import Foundation
 import TestTools
 import Testing
 
-/// The encoder of photod-preview and photod-video without enough memory.
+/// The encoder of photod-preview and photod-video without enough memory, and libraries without decoders.
 @Suite(.enabled(if: Compiler.isInstalled, "no C compiler is installed")) struct EncodingFaultTests {
   private static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -32,6 +32,38 @@ import Testing
         + ["-ljpeg"])
     let failures = try #require(Int(try output(of: program, []).trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(failures > 5)
+  }
+
+  /// A distribution may have a package of its own for each decoder of libheif.
+  @Test(arguments: [
+    ("avif", "libheif-plugin-dav1d"), ("heic", "libheif-plugin-libde265"), ("webp", "libvips42"),
+  ])
+  func missingDecoderNamesItsPackage(_ type: String, _ package: String) throws {
+    let folder = try TemporaryFolder("decoders")
+    let (library, path) = (folder.path + "/decoders.so", folder.path + "/photo." + type)
+    _ = try output(
+      of: "/usr/bin/cc",
+      ["-shared", "-fPIC", "-o", library, Self.package.appending(path: "Tests/Faults/decoders.c").path])
+    let content: [UInt8]
+    switch type {
+    case "webp": content = Array("RIFF\u{10}\0\0\0WEBPVP8 ".utf8) + [UInt8](repeating: 0, count: 64)
+    case "heic" where MadeStills.has("heif-enc"): content = try MadeStills.heic(in: folder.path, 256, 128)
+    case "avif" where MadeStills.has("heif-enc"):
+      _ = try MadeStills.heic(in: folder.path, 256, 128)
+      try MadeStills.run("heif-enc", folder.path + "/source.png", "-o", path)
+      content = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    default: return
+    }
+    try Data(content).write(to: URL(fileURLWithPath: path))
+    let (process, errors) = (TestProcess(), Pipe())
+    process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photod-image"))
+    process.arguments = ["--picture", path, "--output", folder.path + "/made.jpg"]
+    process.environment = ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": library]) { $1 }
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(text.contains("unsupported") && text.contains(package), "\(text)")
   }
 }
 
