@@ -4,13 +4,18 @@ import os
 import shutil
 
 import disk
+import pictures
 from client import History, Replica
 from report import counted, middle, under
 
 
 def photos(setting):
-    """Measures rename(2) and then the last unlink(2) of a folder of photos, to an observer that has all of them."""
+    """Measures rename(2) and then the last unlink(2) of a folder of photos, to an observer that has all of them.
+
+    A picture of each photo is kept, so the renames show whether they touch the pictures.
+    """
     count = len(setting.burst)
+    has_pictures = pictures.can_make(setting)
     names = [setting.photos / "folder", setting.photos / "folder-renamed"]
     renames, deletions = [], []
     with setting.new_library() as photod, photod.connect() as connection:
@@ -21,6 +26,9 @@ def photos(setting):
             replica.forget()
             disk.copy_all(setting.burst, names[0])
             replica.until(lambda: len(replica.inserted) >= count)
+            if has_pictures:
+                with photod.connect() as calls:
+                    pictures.make(calls, sorted(replica.inserted))
             for old, new in [names, reversed(names), names]:
                 photod.synchronize()
                 replica.forget()
@@ -55,7 +63,7 @@ def photos(setting):
     setting.report.keep("folder", {"renames": renames, "deletions": deletions, "inotify": alone})
     milliseconds = middle(renames, "milliseconds")
     setting.report.add(
-        f"folder of {count:,} renamed, rename(2) to an observer that has all", milliseconds, "ms",
+        f"folder of {count:,} {'with kept pictures ' if has_pictures else ''}renamed, rename(2) to an observer that has all", milliseconds, "ms",
         note=counted(middle(renames, "messages"), "message"), beside=("inotify alone", middle(alone, "renamed")),
         targets=[under(milliseconds, 20, "ms")])
     setting.report.add(

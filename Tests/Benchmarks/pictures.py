@@ -22,7 +22,7 @@ def pictures(setting):
     if not shutil.which("vipsthumbnail") or not shutil.which("vips"):
         print("libvips-tools is not installed: no lines of pictures", flush=True)
         return
-    if not os.access(setting.options.programs / "photod-image", os.X_OK):
+    if not can_make(setting):
         print("photod-image is missing: no lines of pictures", flush=True)
         return
     folder = large_photos(setting, setting.options.pictures)
@@ -147,22 +147,31 @@ def seconds_to_make(library, count):
     with library.photod.connect() as connection:
         ids = library.ids(count)
         began = time.monotonic_ns()
-        left = len(ids)
-        for start in range(0, len(ids), 100):
-            requests = [{"id": index + 1, "assetID": number, "targetWidth": SIZE, "targetHeight": SIZE}
-                        for index, number in enumerate(ids[start : start + 100])]
-            wanted = len(requests)
-            connection.send("MakeImages", more=True, interface=IMAGES, requests=requests)
-            while wanted > 0:
-                for result in connection.parameters(connection.reply_bytes())["results"]:
-                    if result.get("failure"):
-                        raise RuntimeError(f"no picture: {result}")
-                    wanted -= 1
-                    left -= 1
-            # The call ends with a reply that has no results.
-        if left:
-            raise RuntimeError(f"{left} pictures did not come")
+        make(connection, ids)
         return (time.monotonic_ns() - began) / 1e9
+
+
+def can_make(setting):
+    return os.access(setting.options.programs / "photod-image", os.X_OK)
+
+
+def make(connection, ids):
+    """Makes one picture of each of these assets."""
+    left = len(ids)
+    for start in range(0, len(ids), 100):
+        requests = [{"id": index + 1, "assetID": number, "targetWidth": SIZE, "targetHeight": SIZE}
+                    for index, number in enumerate(ids[start : start + 100])]
+        wanted = len(requests)
+        connection.send("MakeImages", more=True, interface=IMAGES, requests=requests)
+        while wanted > 0:
+            for result in connection.parameters(connection.reply_bytes())["results"]:
+                if result.get("failure"):
+                    raise RuntimeError(f"no picture: {result}")
+                wanted -= 1
+                left -= 1
+        # The call ends with a reply that has no results.
+    if left:
+        raise RuntimeError(f"{left} pictures did not come")
 
 
 def workers_memory(photod, program):
