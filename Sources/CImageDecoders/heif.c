@@ -25,7 +25,10 @@ static enum imagedecoders_result fail_of_heif(struct heif_error error) {
   switch (error.code) {
   case heif_error_Unsupported_feature:
   case heif_error_Unsupported_filetype: result = IMAGEDECODERS_UNSUPPORTED; break;
-  case heif_error_Memory_allocation_error: result = IMAGEDECODERS_NO_MEMORY; break;
+  case heif_error_Memory_allocation_error:
+    // libheif has limits of its own, which are no lack of memory.
+    result = error.subcode == heif_suberror_Security_limit_exceeded ? IMAGEDECODERS_TOO_LARGE : IMAGEDECODERS_NO_MEMORY;
+    break;
   default: break;
   }
   return imagedecoders_fail(result, "libheif: %s", error.message ? error.message : "no reason given");

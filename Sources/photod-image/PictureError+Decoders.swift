@@ -13,6 +13,7 @@ extension PictureError {
     case IMAGEDECODERS_UNSUPPORTED:
       throw PictureError(.unsupported, "this variant of the format is not supported\(reason)")
     case IMAGEDECODERS_NO_MEMORY: throw PictureError(.outOfMemory, "there is not enough memory\(reason)")
+    case IMAGEDECODERS_TOO_LARGE: throw PictureError(.tooLarge, "the picture is too large\(reason)")
     case IMAGEDECODERS_ABSENT:
       throw PictureError(.noEmbeddedPicture, text.isEmpty ? "the file has no embedded picture" : text)
     default: throw PictureError(.unreadable, "the file is damaged or cut off\(reason)")

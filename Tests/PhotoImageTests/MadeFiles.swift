@@ -61,6 +61,35 @@ enum MadeFiles {
     return Array(picture.prefix(2)) + segment(0xE1, Array("Exif\0\0".utf8) + exif) + picture.dropFirst(2)
   }
 
+  /// The header of a JPEG with three components, without a picture.
+  static func jpegHeader(_ width: Int, _ height: Int) -> [UInt8] {
+    let sides = two(height).reversed() + two(width).reversed()
+    let components: [UInt8] = [3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]
+    return [0xFF, 0xD8] + segment(0xC0, [8] + sides + components) + segment(0xDA, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0])
+      + [UInt8](repeating: 0, count: 100) + [0xFF, 0xD9]
+  }
+
+  /// The header of a JPEG XL without a container, and no picture. Its numbers begin with their lowest bits.
+  static func jpegXLHeader(_ width: Int, _ height: Int) -> [UInt8] {
+    var (bits, count): (UInt128, Int) = (0, 0)
+    func put(_ value: Int, _ width: Int) {
+      bits |= UInt128(value) << UInt128(count)
+      count += width
+    }
+    // The sides are no multiples of 8, have 30 bits, and no named ratio.
+    put(0, 1)
+    put(3, 2)
+    put(height - 1, 30)
+    put(0, 3)
+    put(3, 2)
+    put(width - 1, 30)
+    // All else has its usual value.
+    put(1, 1)
+    put(1, 1)
+    return [0xFF, 0x0A] + (0..<12).map { UInt8(truncatingIfNeeded: bits >> UInt128(8 * $0)) }
+      + [UInt8](repeating: 0, count: 200)
+  }
+
   /// A segment of a JPEG.
   static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
     [0xFF, marker] + two(content.count + 2).reversed() + content

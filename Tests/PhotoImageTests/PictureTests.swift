@@ -114,6 +114,19 @@ import Testing
     #expect(try make(file, .test(.embedded)).failure == .noEmbeddedPicture)
   }
 
+  /// Each header promises 3.6 billion pixels.
+  @Test(arguments: Bomb.allCases) func bombOfEachFormatIsRefusedWithItsSize(_ bomb: Bomb) throws {
+    guard let file = try bomb.file(in: folder.path) else { return }
+    let type = bomb == .raw ? "image/x-adobe-dng" : ""
+    guard case .failed(let failure, let message) = try make(file, .test(contentType: type)) else {
+      Issue.record("a picture of 3.6 billion pixels was accepted")
+      return
+    }
+    // libheif refuses it before its size is known, with a message of its own.
+    let size = bomb == .heif ? "60000x60000" : "60000 × 60000"
+    #expect(failure == .tooLarge && message.contains(size), "\(failure): \(message)")
+  }
+
   /// libjpeg has no longer sides. PNG does.
   @Test func sidesThatJPEGDoesNotHaveAreTooLarge() throws {
     let file = MadeFiles.bitmap(65_501, 1) { _, _ in [10, 200, 30] }
@@ -191,5 +204,45 @@ import Testing
         }
       }
     }
+  }
+}
+
+/// A small file whose header has 60,000 × 60,000 pixels.
+enum Bomb: CaseIterable {
+  case jpeg, heif, jpegXL, photoshop, raw, tiff, bitmap
+
+  /// - Returns: nil if a program that makes it is not installed.
+  func file(in folder: String) throws -> [UInt8]? {
+    let side = 60_000
+    let big = Array(MadeFiles.four(side).reversed())
+    switch self {
+    case .jpeg: return MadeFiles.jpegHeader(side, side)
+    case .heif:
+      guard MadeStills.has("heif-enc") else { return nil }
+      let file = try MadeStills.heic(in: folder, 256, 128)
+      // The size of the picture (ispe) has a version, flags, the width and the height.
+      guard let place = Data(file).range(of: Data("ispe".utf8))?.upperBound else { return nil }
+      return file[..<(place + 4)] + big + big + file[(place + 12)...]
+    case .jpegXL: return MadeFiles.jpegXLHeader(side, side)
+    case .photoshop:
+      let file = MadeFiles.photoshop(64, 32, isPacked: true, color: MadeFiles.quarters(64, 32))
+      return file[..<14] + big + big + file[22...]
+    case .raw: return patched(MadeFiles.dng(64, 32, color: MadeFiles.quarters(64, 32)), side)
+    case .tiff: return patched(MadeFiles.tiff(64, 32, color: MadeFiles.quarters(64, 32)), side)
+    case .bitmap:
+      let file = MadeFiles.bitmap(64, 32, color: MadeFiles.quarters(64, 32))
+      return file[..<18] + MadeFiles.four(side) + MadeFiles.four(side) + file[26...]
+    }
+  }
+
+  /// The first two fields of 32 bits (type 4) with the tags 256 and 257 are the sides.
+  private func patched(_ file: [UInt8], _ side: Int) -> [UInt8] {
+    var file = file
+    for tag in [256, 257] {
+      let entry = Data(MadeFiles.two(tag) + MadeFiles.two(4) + MadeFiles.four(1))
+      guard let place = Data(file).range(of: entry)?.upperBound else { continue }
+      file.replaceSubrange(place..<place + 4, with: MadeFiles.four(side))
+    }
+    return file
   }
 }

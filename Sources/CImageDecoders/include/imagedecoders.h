@@ -15,6 +15,8 @@ enum imagedecoders_result {
   /// The library does not know the format or this variant of it.
   IMAGEDECODERS_UNSUPPORTED,
   IMAGEDECODERS_NO_MEMORY,
+  /// The picture exceeds a limit of the library.
+  IMAGEDECODERS_TOO_LARGE,
   /// The file has no such picture.
   IMAGEDECODERS_ABSENT,
 };
