@@ -210,8 +210,8 @@ import Varlink
     let top = NSTemporaryDirectory() + "photod-explain-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
     defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }
-    let path = Array((top + String(repeating: "/d", count: (65_535 - top.utf8.count) / 2)).utf8)
-    let count = (path.count - top.utf8.count) / 2
+    let count = (65_535 - top.utf8.count) / (Self.chainName.utf8.count + 1)
+    let path = Array((top + String(repeating: "/" + Self.chainName, count: count)).utf8)
     let last = try Self.makeChain(of: count, in: top)
     defer { Self.removeChain(of: count, from: last) }
     let fixture = try ServerFixture(root: top)
@@ -220,26 +220,28 @@ import Varlink
     #expect(long < 16 * short, "\(short) and \(long) ns of the library's queue")
   }
 
-  /// Makes folders named d, each in the one before.
+  private static let chainName = String(repeating: "d", count: 31)
+
+  /// Makes folders of this name, each in the one before.
   ///
   /// - Returns: the descriptor of the last one.
   private static func makeChain(of count: Int, in top: String) throws -> Int32 {
     var folder = open(top, O_RDONLY | O_DIRECTORY)
     for _ in 0..<count {
-      try #require(mkdirat(folder, "d", 0o755) == 0)
-      let next = openat(folder, "d", O_RDONLY | O_DIRECTORY)
+      try #require(mkdirat(folder, chainName, 0o755) == 0)
+      let next = openat(folder, chainName, O_RDONLY | O_DIRECTORY)
       close(folder)
       folder = next
     }
     return folder
   }
 
-  /// Removes these folders from the last one up. rm(1) takes a minute for so many.
+  /// Removes these folders from the last one up, because no call takes their paths.
   private static func removeChain(of count: Int, from last: Int32) {
     var folder = last
     for _ in 0..<count {
       let parent = openat(folder, "..", O_RDONLY | O_DIRECTORY)
-      #expect(unlinkat(parent, "d", AT_REMOVEDIR) == 0)
+      #expect(unlinkat(parent, chainName, AT_REMOVEDIR) == 0)
       close(folder)
       folder = parent
     }

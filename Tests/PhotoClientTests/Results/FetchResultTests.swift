@@ -89,7 +89,7 @@ import Varlink
       func page(_ number: Int) -> [AssetID] { Array(Self.long[number * 100..<number * 100 + 100]) }
       // These two calls run, and the next ones wait.
       let running = [0, 1].map { number in Task { try await pages.assets([page(number)[0]], page: page(number)) } }
-      try await eventually("two calls run") { list.batches.count == 1 }
+      try await eventually("two calls run") { list.batches.count == 2 }
       let waiting = (2..<9).map { number in Task { try await pages.assets([page(number)[0]], page: page(number)) } }
       try await eventually("the others are queued") { pages.queuedCount == 7 }
       for task in waiting.dropLast() { task.cancel() }
