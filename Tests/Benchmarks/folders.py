@@ -63,7 +63,8 @@ def photos(setting):
     setting.report.keep("folder", {"renames": renames, "deletions": deletions, "inotify": alone})
     milliseconds = middle(renames, "milliseconds")
     setting.report.add(
-        f"folder of {count:,} {'with kept pictures ' if has_pictures else ''}renamed, rename(2) to an observer that has all", milliseconds, "ms",
+        f"folder of {count:,} renamed, {'with kept pictures, ' if has_pictures else ''}rename(2) to an observer that has all",
+        milliseconds, "ms",
         note=counted(middle(renames, "messages"), "message"), beside=("inotify alone", middle(alone, "renamed")),
         targets=[under(milliseconds, 20, "ms")])
     setting.report.add(
