@@ -27,7 +27,7 @@ import Testing
     for target in [
       "at most 1 × limit.c", "(2 × find + 100)", "p50 under 3 ms", "p99 under 15 ms", "under 50 ms",
       "at most 20 messages", "under 20 ms", "under 30 ms", "under 5 ms", "under 60 MB", "under 2 s", "under 1 s",
-      "under 200 µs",
+      "under 200 µs", "at most 1.1 ms", "at most 0 reloads", "under 64 MB",
     ] {
       #expect(targets.contains { $0.hasSuffix(target) }, "\(target)")
     }
@@ -46,6 +46,7 @@ import Testing
     ("first scan of 300", "find -printf"), ("first scan of 300, files a second", "limit.c, one thread"),
     ("first scan of 300, CPU", "limit.c, one thread"), ("first scan of 300, peak memory", "limit.c, one thread"),
     ("first scan of 300, catalog an asset", "limit.c, one thread"), ("first scan of 600", "limit.c, one thread"),
+    ("first scan of 300 of 16 kB", "limit.c, one thread"), ("CPU of one new photo", nil),
     ("restart over 300, nothing changed", "find -printf"), ("restart over 300, 10 added and", "find -printf"),
     ("close(2) to the history's event", "inotify alone"), ("close(2) to an observer", "inotify alone"),
     ("rename(2) to the history's event", "inotify alone"), ("rename(2) to an observer", "inotify alone"),
