@@ -260,7 +260,8 @@ import Testing
         try Int.fetchOne($0, sql: "SELECT count(*) FROM asset WHERE is_duplicate = 1")
       }
       #expect(try catalog.read { try $0.counts() }.assets == count)
-      #expect(duplicates == count / 5)
+      // The first and the last hashed file have no equal one.
+      #expect(duplicates == count / 5 - 2)
     } else {
       try expectUpToDate(catalog, count)
     }
