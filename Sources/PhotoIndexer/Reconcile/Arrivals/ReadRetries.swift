@@ -110,6 +110,8 @@ struct ReadRetries {
   }
 
   private mutating func set(_ id: AssetID, _ retry: ReadRetry?) {
+    // Nearly no file has a retry, and each file that is read asks for its removal.
+    if retry == nil, all[id] == nil { return }
     all[id] = retry
     if retry?.isPending == true { pendingIDs.insert(id) } else { pendingIDs.remove(id) }
     if let failure = retry?.failure { failing.set(id, PathKey(path: failure.path)) } else { failing.remove(id) }
