@@ -79,7 +79,9 @@ final class Adversary: Sendable {
               try self.repeatUntilDone(action, using: &random)
             }
             while ContinuousClock.now < deadline, let action = Self.chosen.randomElement(using: &random) {
-              try self.attempt(action, using: &random)
+              // One thread tries all calls of the contract. At random, some would be left at the end.
+              let isForCalls = thread == 0 && Self.chosen.contains(.everyMethod) && self.hasCallsLeft
+              try self.attempt(isForCalls ? .everyMethod : action, using: &random)
             }
           }
         }
@@ -129,6 +131,7 @@ final class Adversary: Sendable {
 
   func nextSalt() -> Int { salt.add(1, ordering: .relaxed).newValue }
   func nextCall() -> Int { callNumber.add(1, ordering: .relaxed).oldValue }
+  private var hasCallsLeft: Bool { callNumber.load(ordering: .relaxed) < calls.count }
 
   func connect(timeout: Duration = .milliseconds(500)) throws -> RawSocket {
     try RawSocket(socket, timeout: timeout)

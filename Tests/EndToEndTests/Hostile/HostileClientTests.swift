@@ -60,7 +60,7 @@ import Testing
 
   /// In a whole run, the paths are so long that a predicate with wildcards takes more than its budget.
   private static func writePhotos(_ fixture: DaemonFixture) throws {
-    let end = isWhole ? String(repeating: "o", count: 100) : ""
+    let end = isWhole ? String(repeating: "o", count: 200) : ""
     for index in 0..<photos { try fixture.write("d\(index / 200)\(end)/IMG_\(index).jpg", index) }
   }
 
