@@ -131,7 +131,8 @@ final class Adversary: Sendable {
 
   func nextSalt() -> Int { salt.add(1, ordering: .relaxed).newValue }
   func nextCall() -> Int { callNumber.add(1, ordering: .relaxed).oldValue }
-  private var hasCallsLeft: Bool { callNumber.load(ordering: .relaxed) < calls.count }
+  /// Whether photod has taken fewer calls than there are. A refused call does not count.
+  private var hasCallsLeft: Bool { written.withLock { $0.methods.values.reduce(0, +) } < calls.count }
 
   func connect(timeout: Duration = .milliseconds(500)) throws -> RawSocket {
     try RawSocket(socket, timeout: timeout)
