@@ -12,9 +12,12 @@ PROGRAMS = ["photod", "photod-watch", "photod-extract", "photod-image", "photod-
 
 
 class Photod:
-    """A photod on one folder, from its exec on. `with` stops it, and reports if it did not end normally."""
+    """A photod on one folder, from its exec on. `with` stops it, and reports if it did not end normally.
 
-    def __init__(self, programs, folder, catalog, scratch):
+    `tracer` is a command that runs photod, such as strace. Then the process is that of the tracer.
+    """
+
+    def __init__(self, programs, folder, catalog, scratch, tracer=()):
         self.socket_path = scratch / "photod.sock"
         self.log_path = scratch / "photod.log"
         self.folder = folder
@@ -25,7 +28,7 @@ class Photod:
             "PHOTOD_PREVIEW": str(programs / "photod-preview"), "PHOTOD_VIDEO": str(programs / "photod-video"),
         }
         command = [
-            programs / "photod", "--root", folder, "--catalog", catalog, "--socket", self.socket_path,
+            *tracer, programs / "photod", "--root", folder, "--catalog", catalog, "--socket", self.socket_path,
             "--removal-grace", "0", "--log-level", "warning",
         ]
         with open(self.log_path, "wb") as log:
@@ -87,11 +90,9 @@ class Photod:
 
     def pids(self):
         """Lists of process ids by the programs' names."""
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
-        children = [int(pid) for list in tasks.glob("*/children") for pid in list.read_text().split()]
         pids = {name: [] for name in PROGRAMS}
         pids["photod"].append(self.process.pid)
-        for child in children:
+        for child in children(self.process.pid):
             pids[pathlib.Path(f"/proc/{child}/comm").read_text().strip()].append(child)
         if len(pids["photod-watch"]) != 1:
             raise RuntimeError(f"photod has the child processes {pids}, with one photod-watch among them expected")
@@ -116,6 +117,11 @@ class Photod:
             for name, value in kilobytes(f"/proc/{pid}/smaps_rollup", names).items():
                 sums[name] += value * 1024
         return sums
+
+
+def children(pid):
+    tasks = pathlib.Path(f"/proc/{pid}/task")
+    return [int(child) for list in tasks.glob("*/children") for child in list.read_text().split()]
 
 
 def cpu_nanoseconds(pid):

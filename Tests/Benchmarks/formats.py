@@ -1,7 +1,5 @@
 """Measures the first scan of photos that are no JPEGs: copies of one real HEIC, and of one real PNG."""
 
-import os
-import pathlib
 import shutil
 import struct
 import subprocess
@@ -10,7 +8,7 @@ import zlib
 
 import scan
 from report import at_most, middle
-from setting import PACKAGE, say
+from setting import real_photos, say
 
 # Below the folder of real photos. Their metadata is within the first 64 KiB.
 SAMPLES = {
@@ -21,7 +19,7 @@ SAMPLES = {
 
 def heic(setting):
     """Measures the first scan of each format beside cat(1) on the same files, which are in the cache."""
-    photos = pathlib.Path(os.environ.get("PHOTOD_TEST_PHOTOS") or PACKAGE.parent / "shared/photos")
+    photos = real_photos()
     for format, name in SAMPLES.items():
         if not (photos / name).is_file():
             print(f"{photos / name} is missing (PHOTOD_TEST_PHOTOS names its folder): no line of {format}", flush=True)

@@ -6,15 +6,19 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
 import time
 
-from report import at_most, middle
-from setting import HERE, find, say, seconds_of
+from daemon import children
+from report import at_most, digits, middle
+from setting import HERE, find, real_photos, say, seconds_of
 
 DROP_CACHES = pathlib.Path("/proc/sys/vm/drop_caches")
+# The size of the first read of a file.
+FIRST_READ = 64 << 10
 LIMITS = {"limit.c, one thread": 1, "limit.c, two threads": 2}
 
 
@@ -69,13 +73,60 @@ def cold(setting):
 
 
 def reads(setting):
-    """Prints how much of each photo is read, and in how many calls."""
-    figures = setting.measure("reads", setting.photos)
-    setting.report.keep("reads", figures)
-    for name, unit in [("calls", "reads"), ("bytes", "bytes")]:
+    """Measures how much of each photo is read, and in how many calls of pread(2).
+
+    A made photo fits into the first read, which has 64 KiB. Whatever a file claims, it takes 513 reads and 2 MiB beyond
+    the first at most, and the real photos must stay within this.
+    """
+    add_reads(setting, "a photo", setting.photos, calls=1, size=FIRST_READ)
+    real = real_photos()
+    if real.is_dir():
+        add_reads(setting, "a real photo", real, calls=513, size=FIRST_READ + (2 << 20))
+    else:
+        print(f"{real} is missing (PHOTOD_TEST_PHOTOS names it): no lines of real photos", flush=True)
+
+
+def add_reads(setting, what, folder, calls, size):
+    figures = setting.measure("reads", folder)
+    setting.report.keep(f"reads of {what}", figures)
+    for name, unit, target in [
+        ("calls", "reads", at_most(max(figures["calls"]), calls, "reads of each")),
+        ("bytes", "bytes", at_most(max(figures["bytes"]) / 1024, size / 1024, "KiB of each")),
+    ]:
         values = figures[name]
         setting.report.add(
-            f"{unit} a photo", sum(values) / len(values), unit, note=f"at most {max(values):,}")
+            f"{unit} of {what}", sum(values) / len(values), unit, note=f"at most {max(values):,}", targets=[target])
+
+
+def system_calls(setting):
+    """Counts the system calls of all programs in a first scan, from exec to the end of photod.
+
+    The target is that of many photos. Starting and ending photod takes some thousand calls.
+    """
+    if not shutil.which("strace"):
+        print("strace is not installed: no line of system calls", flush=True)
+        return
+    setting.remove_catalog()
+    output = setting.scratch / "system-calls"
+    tracer = ["strace", "-f", "-c", "-U", "calls,name", "-o", output, "--"]
+    with setting.photod(tracer=tracer) as photod:
+        photod.seconds_to_live(setting.count)
+        # strace ends after photod, with its status.
+        for child in children(photod.process.pid):
+            os.kill(child, signal.SIGTERM)
+        photod.process.wait(60)
+    counts = {}
+    for line in output.read_text().splitlines():
+        number, _, name = line.strip().partition(" ")
+        if number.isdecimal():
+            counts[name.strip()] = int(number)
+    total = counts.pop("total")
+    setting.report.keep("system calls", counts)
+    most = sorted(counts, key=counts.get, reverse=True)[:4]
+    setting.report.add(
+        f"system calls of a first scan of {setting.count:,}, a photo", total / setting.count, "calls",
+        note=", ".join(f"{name} {digits(counts[name] / setting.count)}" for name in most),
+        targets=[at_most(total / setting.count, 10, "calls")])
 
 
 def larger_files(setting):

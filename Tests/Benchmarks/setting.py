@@ -90,8 +90,8 @@ class Setting:
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
         return json.loads(output) if output else None
 
-    def photod(self, folder=None):
-        return Photod(self.options.programs, folder or self.photos, self.catalog, self.scratch)
+    def photod(self, folder=None, tracer=()):
+        return Photod(self.options.programs, folder or self.photos, self.catalog, self.scratch, tracer)
 
     def remove_catalog(self):
         for path in self.scratch.glob("catalog.sqlite*"):
@@ -147,6 +147,11 @@ def roomy_directory(count):
     if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 3 * count * 12_000:
         return memory
     return pathlib.Path(tempfile.gettempdir())
+
+
+def real_photos():
+    """Returns the folder of photos from cameras, which may be missing."""
+    return pathlib.Path(os.environ.get("PHOTOD_TEST_PHOTOS") or PACKAGE.parent / "shared/photos")
 
 
 def say(text):

@@ -27,10 +27,12 @@ import Testing
     for target in [
       "at most 1 × limit.c", "(2 × find + 100)", "p50 under 3 ms", "p99 under 15 ms", "under 50 ms",
       "at most 20 messages", "under 20 ms", "under 30 ms", "under 5 ms", "under 60 MB", "under 2 s", "under 1 s",
-      "under 200 µs", "at most 1.1 ms", "at most 0 reloads", "under 64 MB",
+      "under 200 µs", "at most 1.1 ms", "at most 0 reloads", "under 64 MB", "at most 1 reads of each",
+      "at most 64 KiB of each",
     ] {
       #expect(targets.contains { $0.hasSuffix(target) }, "\(target)")
     }
+    if Self.canCountCalls { #expect(targets.contains("at most 10 calls")) }
     // The table is for the article Performance, so it must contain every figure.
     let rows = run.output.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
     #expect(rows.count == figures.lines.count)
@@ -61,6 +63,7 @@ import Testing
 
   /// The lines that need photod-measure, which `make test` builds.
   private static let listSubjects: [(what: String, baseline: String?)] = [
+    ("reads of a photo", nil), ("bytes of a photo", nil),
     ("full details, 200 with 20 removed and 20 inserted", "a plain Heckel"),
     ("full details, 400 shuffled", "a plain Heckel"),
     ("full details, 10 with 1 removed and 1 inserted", "Swift's difference(from:)"),
@@ -106,6 +109,16 @@ import Testing
   }
 
   private static let bench = SourceTree.tests.appendingPathComponent("Benchmarks/bench").path
+
+  private static let canCountCalls = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains
+  {
+    FileManager.default.isExecutableFile(atPath: $0 + "/strace")
+  }
+
+  private static func hasPython() async throws -> Bool {
+    guard PythonClient.executable != nil else { return false }
+    return try await PythonClient.run(["-c", ""], path: "").status == 0
+  }
 
   /// Whether the bench can compile limit.c on this machine.
   private static func canMeasure() async throws -> Bool {
