@@ -13,6 +13,8 @@ RUNS ?=
 # How long `make fuzz` runs each fuzz target, and which. Without names, all of them run.
 SECONDS ?= 60
 TARGETS ?=
+# A folder with older programs, with which `make bench` compares the built ones.
+BESIDE ?=
 
 # No writable table of functions.
 HARDENING = -Xlinker -z -Xlinker now
@@ -44,7 +46,7 @@ help:
 	echo 'make soak [RUNS=NAMES]    build, and run the long tests for hours; Scripts/soak --list names them'
 	echo 'make fuzz [SECONDS=60] [TARGETS=NAMES]'
 	echo '                          give each parser made-up inputs for this time (libFuzzer)'
-	echo 'make bench                run the measurements'
+	echo 'make bench [BESIDE=DIR]   run the measurements; beside those of the older programs in DIR'
 	echo 'make docs                 build the documentation (DocC)'
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
 	echo 'make deb [RELEASE=DIR]    make the Debian packages photod, photod-images and photod-videos,'
@@ -97,7 +99,7 @@ format:
 # Only the measurements and the tests need photod-measure, so other builds don't build it.
 bench: build
 	PHOTOD_BENCHMARKS=1 swift build --quiet -j $(JOBS) -c release --static-swift-stdlib $(HARDENING) --product photod-measure
-	Tests/Benchmarks/bench --programs $(RELEASE)
+	Tests/Benchmarks/bench --programs $(RELEASE) $(if $(BESIDE),--beside '$(BESIDE)')
 
 docs: deps
 	swift build --quiet -j $(JOBS) --target PhotoPredicates

@@ -365,8 +365,8 @@ def scroll(setting):
         statistics = library.statistics()
     setting.report.keep("scroll", {"delivered": delivered, "seconds": seconds, **statistics})
     setting.report.add(
-        f"scroll of {len(ids):,} cells in {seconds:.1f} s, pictures made and not delivered",
-        statistics["undelivered"], "pictures", note=f"{statistics['made']:,} made, {delivered:,} results delivered")
+        f"scroll of {len(ids):,} cells, pictures made and not delivered", statistics["undelivered"], "pictures",
+        note=f"{statistics['made']:,} made, {delivered:,} results delivered in {seconds:.1f} s")
 
 
 def drained(stream):

@@ -30,13 +30,18 @@ class Report:
         rows = [["what", "photod", "beside it", "ratio", "target"]]
         for line in self.lines:
             rows.append([line["what"], ours(line), theirs(line), ratio(line), verdicts(line)])
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        rows.insert(1, ["-" * width for width in widths])
-        return "\n".join(
-            "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)
+        return table(rows)
 
     def json(self, machine):
         return json.dumps({"machine": machine, "lines": self.lines, "figures": self.figures}, indent=1) + "\n"
+
+
+def table(rows):
+    """Returns a Markdown table, whose first row is the heading."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows)]
+    rows = [rows[0], ["-" * width for width in widths], *rows[1:]]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows)
 
 
 def under(value, limit, unit, share=""):
@@ -74,6 +79,11 @@ def ratio(line):
 
 def verdicts(line):
     return "; ".join(f"{target['target']}: {'met' if target['met'] else '**MISSED**'}" for target in line["targets"])
+
+
+def is_rate(unit):
+    """Whether a larger value is better."""
+    return unit.endswith("/s")
 
 
 def shown(value, unit):

@@ -9,6 +9,9 @@ from client import Replica
 from report import at_most, middle
 from setting import find
 
+# The rounds of all runs of the section, so that no two of them add the same photos.
+NUMBERS = itertools.count()
+
 
 def unchanged(setting):
     scan_once(setting)
@@ -27,10 +30,9 @@ def changed(setting):
     """Adds and deletes `options.changes` photos anywhere in the library. A client resumes with the list that it has."""
     scan_once(setting)
     choice = random.Random(7)
-    numbers = itertools.count()
 
     def restart():
-        number = next(numbers)
+        number = next(NUMBERS)
         with setting.photod() as photod:
             photod.seconds_to_live(setting.count)
             with photod.connect() as connection:

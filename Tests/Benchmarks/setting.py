@@ -51,6 +51,11 @@ class Setting:
             self.made["photos"] = self.make_photos("photos", self.count)
         return self.made["photos"]
 
+    def forget_photos(self):
+        """Removes the library, so that it is made anew. A section that failed may have left files in it."""
+        if "photos" in self.made:
+            shutil.rmtree(self.made.pop("photos"))
+
     @property
     def spares(self):
         """Returns (name, content) of photos that are not in the library, as many as one change may need."""

@@ -42,6 +42,68 @@ import Testing
     }
   }
 
+  /// The older set of programs has no photod-measure, as if it were from before `reads` was measured.
+  @Test(
+    .enabled(if: hasMeasure, "photod-measure is not built, which takes PHOTOD_BENCHMARKS=1"), .timeLimit(.minutes(5)))
+  func twoSetsOfProgramsAreComparedInPairs() async throws {
+    let older = NSTemporaryDirectory() + "/photod-ruler-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: older, withIntermediateDirectories: true)
+    defer { _ = Result { try FileManager.default.removeItem(atPath: older) } }
+    for name in ["photod", "photod-watch", "photod-extract", "photoctl"] {
+      try FileManager.default.createSymbolicLink(
+        atPath: older + "/" + name, withDestinationPath: BuiltPrograms.path(name))
+    }
+    let json = older + "/comparison.json"
+    let run = try await PythonClient.run(
+      [
+        Self.bench, "--quick", "--pairs", "2", "--only", "memory", "--only", "reads", "--programs",
+        BuiltPrograms.folder,
+        "--beside", older, "--json", json,
+      ], path: "", seconds: 240)
+    try #require(run.status == 0, "\(run.output)")
+    let comparison = try JSONDecoder().decode(Comparison.self, from: Data(contentsOf: URL(fileURLWithPath: json)))
+    #expect(
+      comparison.lines.map(\.what)
+        == ["a first scan", "a restart"].map { "memory at 300 after \($0), both programs, RSS" })
+    for line in comparison.lines {
+      #expect(line.pairs.count == 2 && line.pairs.allSatisfy { $0.count == 2 && $0.allSatisfy { $0 > 0 } }, "\(line)")
+      // The median of two ratios is their mean.
+      let ratios = line.pairs.map { $0[1] / $0[0] }
+      let ratio = try #require(line.ratio)
+      #expect(abs(ratio - (ratios[0] + ratios[1]) / 2) < 1e-9 && line.worse == (ratio > 1.05), "\(line)")
+    }
+    #expect(comparison.skipped.keys.sorted() == ["reads"])
+    #expect(comparison.skipped["reads"]?.contains("photod-measure") == true)
+    #expect(run.output.contains("skipped: reads: the older programs cannot run it"))
+  }
+
+  @Test(.enabled("there is no python3") { try await RulerTests.hasPython() })
+  func missedTargetsAndWorseLinesAreMarked() async throws {
+    let program = """
+      from report import Report, at_most
+      from comparison import Comparison
+
+      def report(**values):
+          report = Report()
+          for what, (value, unit) in values.items():
+              report.add(what, value, unit, targets=[at_most(value, 10, unit)])
+          return report
+
+      missed = report(small=(9, "ms"), large=(11, "ms"))
+      print(len(missed.missed()), *[line.split("|")[5].strip() for line in missed.markdown().splitlines()[2:]])
+      both = Comparison()
+      for newer in [1.0, 1.06, 2.0]:
+          older = report(time=(1, "s"), rate=(1, "files/s"), same=(1, "s"), zero=(0, "calls"), none=(0, "calls"))
+          both.add(older, report(time=(newer, "s"), rate=(newer, "files/s"), same=(1.05, "s"), zero=(1, "calls"),
+                                 none=(0, "calls"), new=(1, "s")))
+      print(*[what for what, _ in both.missed()], *both.skipped)
+      print(*[line.split("|")[1].strip() for line in both.markdown().splitlines() if "WORSE" in line])
+      """
+    let run = try await PythonClient.run(
+      ["-c", program], path: SourceTree.tests.appendingPathComponent("Benchmarks").path)
+    #expect(run.output == "1 at most 10 ms: met at most 10 ms: **MISSED**\ntime zero new\ntime zero\n")
+  }
+
   /// The lines of the bench with their baselines. The numbers are those of a smoke run.
   private static let subjects: [(what: String, baseline: String?)] = [
     ("first scan of 300", "limit.c, one thread"), ("first scan of 300", "limit.c, two threads"),
@@ -106,6 +168,18 @@ import Testing
       }
     }
     let lines: [Line]
+  }
+
+  private struct Comparison: Decodable {
+    struct Line: Decodable {
+      let what: String
+      /// The older and the newer value of each pair.
+      let pairs: [[Double]]
+      let ratio: Double?
+      let worse: Bool
+    }
+    let lines: [Line]
+    let skipped: [String: String]
   }
 
   private static let bench = SourceTree.tests.appendingPathComponent("Benchmarks/bench").path
