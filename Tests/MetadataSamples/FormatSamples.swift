@@ -127,12 +127,19 @@ enum FormatSamples {
   static func riffList(_ name: String, _ data: [UInt8]) -> [UInt8] { riffChunk("LIST", Array(name.utf8) + data) }
 
   /// Ten seconds of 25 frames each, with the chunks of a camera.
-  static func avi(frames: Int = 250, allFrames: Int? = nil, extra: [UInt8] = [], stream: String = "vids") -> [UInt8] {
-    let main = little32(40_000) + zeros(12) + little32(frames) + zeros(12) + little32(640) + little32(480) + zeros(16)
+  /// - Parameters:
+  ///   - extra: further chunks of the header list.
+  ///   - properties: further chunks of the stream's list.
+  static func avi(
+    frames: Int = 250, allFrames: Int? = nil, width: Int = 640, extra: [UInt8] = [], stream: String = "vids",
+    properties: [UInt8] = []
+  ) -> [UInt8] {
+    let main = little32(40_000) + zeros(12) + little32(frames) + zeros(12) + little32(width) + little32(480) + zeros(16)
     let header = Array(stream.utf8) + zeros(16) + little32(1) + little32(25) + zeros(4) + little32(frames) + zeros(20)
     let odml = allFrames.map { riffList("odml", riffChunk("dmlh", little32($0))) } ?? []
     let body =
-      riffList("hdrl", riffChunk("avih", main) + riffList("strl", riffChunk("strh", header)) + odml + extra)
+      riffList(
+        "hdrl", riffChunk("avih", main) + riffList("strl", riffChunk("strh", header) + properties) + odml + extra)
       + riffList("movi", zeros(20))
     return Array("RIFF".utf8) + little32(body.count + 4) + Array("AVI ".utf8) + body
   }
@@ -203,6 +210,16 @@ enum FormatSamples {
       count += 1
     }
     return bytes
+  }
+
+  /// The payload of a NAL unit with emulation prevention bytes.
+  static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    for byte in bytes {
+      if byte <= 3, result.suffix(2) == [0, 0] { result.append(3) }
+      result.append(byte)
+    }
+    return result
   }
 
   // MARK: - Images

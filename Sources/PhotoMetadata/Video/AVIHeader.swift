@@ -16,6 +16,8 @@ struct AVIHeader {
   private var frames = 0
   private var extendedFrames: Int?
   private var streamSeconds: Double?
+  /// The aspect of the pixels, of the first video stream that has one.
+  private var pixelAspect: (Int, Int)?
   /// The kind of the stream whose list is being read.
   private var isVideoStream = false
 
@@ -24,6 +26,10 @@ struct AVIHeader {
     guard let riff = window.whole.part(at: 12, upTo: window.whole.end) else { return }
     walk(riff, depth: 0)
     setDuration()
+    if let pixelAspect, let width = header.width, let height = header.height {
+      let size = SequenceHeader.stretched((width, height), by: pixelAspect)
+      header.setSize(size.width, size.height)
+    }
   }
 
   /// The frame count of the main header is that of the first RIFF part. OpenDML counts all frames.
@@ -92,6 +98,13 @@ struct AVIHeader {
       guard isVideoStream, header.width == nil, let format = bytes(12) else { return }
       let (width, height) = (Int32(bitPattern: format.uint32(at: 4, .little)), format.uint32(at: 8, .little))
       header.setSize(Int(width), Int(Int32(bitPattern: height).magnitude))
+    case 0x7670_7270:  // vprp, the properties of OpenDML 1.02: the aspect of the frame, its width and its height
+      guard isVideoStream, pixelAspect == nil, let properties = bytes(32) else { return }
+      let (across, down) = (Int(properties.uint16(at: 22, .little)), Int(properties.uint16(at: 20, .little)))
+      let (width, height) = (Int(properties.uint32(at: 24, .little)), Int(properties.uint32(at: 28, .little)))
+      let sides = 1...VideoHeader.largestSide
+      guard across > 0, down > 0, sides.contains(width), sides.contains(height) else { return }
+      pixelAspect = (across * height, down * width)
     case 0x646D_6C68:  // dmlh
       extendedFrames = bytes(4).map { Int($0.uint32(at: 0, .little)) }
     case 0x4944_4954:  // IDIT

@@ -10,7 +10,7 @@ enum ProgramStream {
       if head[index] == 0, head[index + 1] == 0, head[index + 2] == 1, head[index + 3] == 0xB3 {
         header.hasVideo = true
         let sequence = head[(index + 4)...]
-        let size = isMPEG2(sequence) ? SequenceHeader.mpeg2(sequence) : SequenceHeader.mpeg1(sequence)
+        let size = SequenceHeader.mpeg(sequence, next: nextCode(sequence))
         if let size { header.setSize(size.width, size.height) }
         return header
       }
@@ -19,14 +19,14 @@ enum ProgramStream {
     return header
   }
 
-  /// Whether an extension follows the sequence header, as MPEG-2 requires it (ISO/IEC 13818-2, 6.1.1.6).
+  /// The start code behind the sequence header. `nil` if the head of the file ends before.
   ///
   /// The header has 8 bytes and at most two matrices of 64, whose values are never 0.
-  private static func isMPEG2(_ sequence: Slice<UnsafeRawBufferPointer>) -> Bool {
+  private static func nextCode(_ sequence: Slice<UnsafeRawBufferPointer>) -> UInt8? {
     let next = Array(sequence.prefix(8 + 2 * 64 + 4))
     for index in stride(from: 8, to: next.count - 3, by: 1) where next[index...].starts(with: [0, 0, 1]) {
-      return next[index + 3] == 0xB5
+      return next[index + 3]
     }
-    return false
+    return nil
   }
 }

@@ -1,31 +1,46 @@
-/// The displayed size in the sequence headers of MPEG-2, H.264 and H.265: cropped, and stretched to square pixels.
-///
-/// H.265 has the aspect of its pixels behind a dozen tables of varying length, which are not read. Cameras write square
-/// pixels there.
+/// The displayed size in the sequence headers of MPEG-1, MPEG-2, H.264 and H.265: cropped, and stretched to square pixels.
 enum SequenceHeader {
-  /// MPEG-1 (ISO/IEC 11172-2, 2.4.2.3): 12 bits each, after the start code 0x000001B3. The aspect is not read.
-  static func mpeg1(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
+  /// MPEG-1 and MPEG-2, after the start code 0x000001B3. The size without aspect if the stream ends there.
+  ///
+  /// - Parameter next: the next start code. An extension must follow in MPEG-2 (ISO/IEC 13818-2, 6.1.1.6), and the number
+  ///   of the aspect means something else there.
+  static func mpeg(_ bytes: some RandomAccessCollection<UInt8>, next: UInt8?) -> (width: Int, height: Int)? {
+    guard let stored = stored(bytes), let next, let byte = bytes.dropFirst(3).first else { return stored(bytes) }
+    return next == 0xB5 ? mpeg2(stored, aspect: byte >> 4) : mpeg1(stored, aspect: Int(byte >> 4))
+  }
+
+  /// 12 bits each.
+  private static func stored(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
     let head = Array(bytes.prefix(3))
     guard head.count == 3 else { return nil }
     return size(Int(head[0]) << 4 | Int(head[1] >> 4), Int(head[1] & 15) << 8 | Int(head[2]))
   }
 
-  /// MPEG-2 (ISO/IEC 13818-2, 6.2.2.1): the same size, and then the aspect of the display in four bits (6.3.3).
-  static func mpeg2(_ bytes: some RandomAccessCollection<UInt8>) -> (width: Int, height: Int)? {
-    guard let stored = mpeg1(bytes), let byte = bytes.dropFirst(3).first else { return mpeg1(bytes) }
-    let display: (Int, Int)? = [2: (4, 3), 3: (16, 9), 4: (221, 100)][byte >> 4]
+  /// The heights of pixels in MPEG-1, in ten-thousandths of their widths, from pel_aspect_ratio 1.
+  private static let pelHeights = [
+    10_000, 6735, 7031, 7615, 8055, 8437, 8935, 9157, 9815, 10_255, 10_695, 10_950, 11_575, 12_015,
+  ]
+
+  /// MPEG-1 has the aspect of the pixels (ISO/IEC 11172-2, 2.4.3.2).
+  private static func mpeg1(_ stored: (width: Int, height: Int), aspect: Int) -> (width: Int, height: Int) {
+    pelHeights.indices.contains(aspect - 1) ? stretched(stored, by: (10_000, pelHeights[aspect - 1])) : stored
+  }
+
+  /// MPEG-2 has the aspect of the display (ISO/IEC 13818-2, 6.3.3).
+  private static func mpeg2(_ stored: (width: Int, height: Int), aspect: UInt8) -> (width: Int, height: Int) {
+    let display: (Int, Int)? = [2: (4, 3), 3: (16, 9), 4: (221, 100)][aspect]
     guard let display else { return stored }
     return stretched(stored, by: (stored.height * display.0, stored.width * display.1))
   }
 
-  /// The aspects of pixels in H.264 (ITU-T H.264, table E-1), from aspect_ratio_idc 1.
+  /// The aspects of pixels in H.264 and H.265 (ITU-T H.264, table E-1), from aspect_ratio_idc 1.
   private static let aspects = [
     (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
     (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
   ]
 
   /// The size in square pixels. The height stays. An aspect that no camera has is damage and is ignored.
-  private static func stretched(_ size: (width: Int, height: Int), by pixel: (Int, Int)) -> (width: Int, height: Int) {
+  static func stretched(_ size: (width: Int, height: Int), by pixel: (Int, Int)) -> (width: Int, height: Int) {
     guard pixel.0 > 0, pixel.1 > 0, pixel.0 <= 8 * pixel.1, pixel.1 <= 8 * pixel.0 else { return size }
     return (max(1, (size.width * pixel.0 + pixel.1 / 2) / pixel.1), size.height)
   }
@@ -74,7 +89,14 @@ enum SequenceHeader {
       height -= unitY * (crop[2] + crop[3])
     }
     guard !bits.isExhausted, let stored = size(width, height) else { return nil }
-    // The usability information (E.1.1): whether there is any, whether it has an aspect, and the aspect.
+    return displayed(stored, &bits)
+  }
+
+  /// The size by the usability information (E.1.1 of both standards): whether there is any, whether it has an aspect,
+  /// and the aspect.
+  private static func displayed(_ stored: (width: Int, height: Int), _ bits: inout BitReader) -> (
+    width: Int, height: Int
+  ) {
     guard bits.bit() == 1, bits.bit() == 1 else { return stored }
     let code = bits.bits(8)
     if code == 255 {
@@ -117,7 +139,89 @@ enum SequenceHeader {
       width -= (chroma == 1 || chroma == 2 ? 2 : 1) * (crop[0] + crop[1])
       height -= (chroma == 1 ? 2 : 1) * (crop[2] + crop[3])
     }
-    return bits.isExhausted ? nil : size(width, height)
+    guard !bits.isExhausted, let stored = size(width, height) else { return nil }
+    return skipToUsability(&bits, sublayers: sublayers) ? displayed(stored, &bits) : stored
+  }
+
+  // MARK: - H.265
+
+  /// Skips what is between the size and the usability information (7.3.2.2.1).
+  ///
+  /// - Returns: false if a number is beyond its bound. What follows cannot be read then.
+  private static func skipToUsability(_ bits: inout BitReader, sublayers: Int) -> Bool {
+    // The depths of luma and chroma.
+    for _ in 0..<2 { _ = bits.unsigned() }
+    let orderBits = bits.unsigned() + 4
+    guard orderBits <= 16 else { return false }
+    for _ in 0..<3 * (bits.bit() == 1 ? sublayers + 1 : 1) { _ = bits.unsigned() }
+    // The sizes of blocks, and the depths of their trees.
+    for _ in 0..<6 { _ = bits.unsigned() }
+    if bits.bit() == 1, bits.bit() == 1 { skipScalingLists(&bits) }
+    bits.skip(2)
+    if bits.bit() == 1 {  // pcm_enabled_flag
+      bits.skip(8)
+      for _ in 0..<2 { _ = bits.unsigned() }
+      bits.skip(1)
+    }
+    guard skipPictureSets(&bits) else { return false }
+    if bits.bit() == 1 {  // long_term_ref_pics_present_flag
+      let count = bits.unsigned()
+      guard count <= 32 else { return false }
+      bits.skip(count * (orderBits + 1))
+    }
+    bits.skip(2)
+    return !bits.isExhausted
+  }
+
+  /// `scaling_list_data` (7.3.4)
+  private static func skipScalingLists(_ bits: inout BitReader) {
+    for size in 0..<4 {
+      for _ in 0..<(size == 3 ? 2 : 6) {
+        if bits.bit() == 0 {
+          _ = bits.unsigned()
+        } else {
+          if size > 1 { _ = bits.signed() }
+          for _ in 0..<min(64, 1 << (4 + 2 * size)) { _ = bits.signed() }
+        }
+      }
+    }
+  }
+
+  /// The sets of pictures that others refer to (7.3.7). Each can be written as a difference from the one before, so the
+  /// distances of that one are needed: those before the picture, and then those after it (7.4.8).
+  private static func skipPictureSets(_ bits: inout BitReader) -> Bool {
+    let count = bits.unsigned()
+    guard count <= 64 else { return false }
+    var distances: [Int] = []
+    for index in 0..<count {
+      if index > 0, bits.bit() == 1 {
+        let isNegative = bits.bit() == 1
+        let amount = bits.unsigned() + 1
+        guard amount <= 1 << 15 else { return false }
+        var next: [Int] = []
+        for distance in distances + [0] {
+          let isUsed = bits.bit() == 1
+          if isUsed || bits.bit() == 1 { next.append(distance + (isNegative ? -amount : amount)) }
+        }
+        distances = next.filter { $0 < 0 }.sorted(by: >) + next.filter { $0 > 0 }.sorted()
+      } else {
+        let counts = (bits.unsigned(), bits.unsigned())
+        guard counts.0 + counts.1 <= 16 else { return false }
+        distances = []
+        for (count, sign) in [(counts.0, -1), (counts.1, 1)] {
+          var distance = 0
+          for _ in 0..<count {
+            let step = bits.unsigned() + 1
+            guard step <= 1 << 15 else { return false }
+            distance += sign * step
+            bits.skip(1)
+            distances.append(distance)
+          }
+        }
+      }
+      guard distances.count <= 16, !bits.isExhausted else { return false }
+    }
+    return true
   }
 
   private static func size(_ width: Int, _ height: Int) -> (width: Int, height: Int)? {

@@ -14,7 +14,9 @@ struct TransportStream {
   private static let unitLimit = 65_536
 
   private enum Codec {
-    case mpeg1, mpeg2, h264, h265
+    /// MPEG-1 or MPEG-2
+    case mpeg
+    case h264, h265
   }
 
   private let window: FileWindow
@@ -149,8 +151,8 @@ struct TransportStream {
       let id = Int(entries[at + 1] & 0x1F) << 8 | Int(entries[at + 2])
       let codec: Codec? =
         switch entries[at] {
-        case 0x01: .mpeg1
-        case 0x02: .mpeg2
+        // The second is MPEG-2, or MPEG-1 with constrained parameters.
+        case 0x01, 0x02: .mpeg
         case 0x1B: .h264
         case 0x24: .h265
         default: nil
@@ -186,25 +188,24 @@ struct TransportStream {
         index += 1
         continue
       }
-      if let start { read(stream[start..<index], codec) }
+      if let start { read(stream[start..<index], codec, next: stream[index + 3]) }
       start = index + 3
       index += 3
     }
-    if isLast, let start { read(stream[start...], codec) }
+    if isLast, let start { read(stream[start...], codec, next: nil) }
   }
 
-  private mutating func read(_ unit: ArraySlice<UInt8>, _ codec: Codec) {
+  /// - Parameter next: the byte behind the next start code.
+  private mutating func read(_ unit: ArraySlice<UInt8>, _ codec: Codec, next: UInt8?) {
     guard let type = unit.first else { return }
     switch codec {
-    case .mpeg1:
-      if header.width == nil, type == 0xB3 { setSize(SequenceHeader.mpeg1(unit.dropFirst())) }
-    case .mpeg2:
-      if header.width == nil, type == 0xB3 { setSize(SequenceHeader.mpeg2(unit.dropFirst())) }
+    case .mpeg:
+      if header.width == nil, type == 0xB3 { setSize(SequenceHeader.mpeg(unit.dropFirst(), next: next)) }
     case .h264:
       if header.width == nil, type & 31 == 7 { setSize(SequenceHeader.h264(unit.dropFirst().prefix(512))) }
       if header.date == nil, type & 31 == 6 { header.date = RecordingData.date(in: unescaped(unit.dropFirst())) }
     case .h265:
-      if header.width == nil, type >> 1 & 63 == 33 { setSize(SequenceHeader.h265(unit.dropFirst(2).prefix(512))) }
+      if header.width == nil, type >> 1 & 63 == 33 { setSize(SequenceHeader.h265(unit.dropFirst(2).prefix(2048))) }
     }
   }
 

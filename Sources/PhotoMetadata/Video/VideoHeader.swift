@@ -29,5 +29,5 @@ struct VideoHeader {
     if seconds.isFinite, seconds > 0, seconds < 31_536_000 { durationSeconds = seconds }
   }
 
-  private static let largestSide = 1 << 20
+  static let largestSide = 1 << 20
 }

@@ -111,6 +111,31 @@ private typealias Made = FormatSamples
     #expect(facts.camera == Camera(make: "NIKON", model: "E1"))
   }
 
+  /// The stored size is 640×480. The properties have the aspect of the frame, and its size.
+  @Test(
+    arguments: [
+      (16, 9, 640, 480, 853), (4, 3, 640, 480, 640), (16, 9, 720, 576, 910), (0, 9, 640, 480, 640),
+      (16, 0, 640, 480, 640), (16, 9, 0, 480, 640), (16, 9, 640, 0, 640), (65_535, 1, 640, 480, 640),
+      (65_535, 65_535, 0xFFFF_FFFF, 0xFFFF_FFFF, 640), (1, 65_535, 1, 0xFFFF_FFFF, 640),
+      (65_535, 65_535, 1 << 20, 1 << 20, 640), (65_535, 65_534, 1 << 20, 1 << 20, 640), (16, 9, 1 << 20, 3 << 18, 853),
+    ])
+  func picturesOfAVIAreStretchedToTheDisplay(_ across: Int, _ down: Int, width: Int, height: Int, expected: Int) throws
+  {
+    let aspect = Made.little32(across << 16 | down)
+    let properties = [UInt8](repeating: 0, count: 20) + aspect + Made.little32(width) + Made.little32(height)
+    let chunk = Made.riffChunk("vprp", properties + Made.little32(1))
+    let facts = try facts(of: Made.avi(properties: chunk), name: "a.avi")
+    #expect(facts.pixelWidth == expected && facts.pixelHeight == 480)
+    let largest = try PhotoMetadataTests.facts(of: Made.avi(width: 1 << 20, properties: chunk), name: "a.avi")
+    #expect(largest.pixelWidth == 1 << 20 || expected != 640)
+    // Those of another stream do not count.
+    let audio = Made.avi(
+      extra: Made.riffChunk("strf", [UInt8](repeating: 0, count: 16)), stream: "auds", properties: chunk)
+    #expect(try PhotoMetadataTests.facts(of: audio, name: "a.avi").pixelWidth == 640)
+    let cut = Made.riffChunk("vprp", Array(properties.prefix(30)))
+    #expect(try PhotoMetadataTests.facts(of: Made.avi(properties: cut), name: "a.avi").pixelWidth == 640)
+  }
+
   // MARK: - MPEG
 
   @Test(arguments: [0, 4]) func aTransportStreamHasItsFactsInTheVideoStream(stamp: Int) throws {
@@ -146,10 +171,12 @@ private typealias Made = FormatSamples
 
   @Test(
     arguments: [
-      (720, 576, 1, 720), (720, 576, 2, 768), (720, 576, 3, 1024), (1440, 1080, 3, 1920), (1920, 1080, 3, 1920),
-      (720, 480, 2, 640), (720, 480, 4, 1061), (720, 480, 15, 720), (720, 480, 0, 720),
+      (720, 576, 1, 720, 720), (720, 576, 2, 768, 1069), (720, 576, 3, 1024, 1024), (1440, 1080, 3, 1920, 2048),
+      (1920, 1080, 3, 1920, 2731), (720, 480, 2, 640, 1069), (720, 480, 4, 1061, 946), (720, 480, 15, 720, 720),
+      (720, 480, 0, 720, 720), (352, 288, 8, 352, 384), (352, 240, 12, 352, 321),
     ])
-  func picturesOfMPEG2AreStretchedToTheDisplay(_ stored: Int, _ height: Int, aspect: Int, width: Int) throws {
+  func picturesOfMPEGAreStretchedToTheDisplay(_ stored: Int, _ height: Int, aspect: Int, width: Int, mpeg1: Int) throws
+  {
     let size = [stored >> 4, (stored & 15) << 4 | height >> 8, height & 255, aspect << 4 | 3].map { UInt8($0) }
     let sequence = [0, 0, 1, 0xB3] + size + [0x10, 0x20, 0x30, 0x12]
     for matrix in [[], [UInt8](repeating: 16, count: 64)] {
@@ -158,10 +185,15 @@ private typealias Made = FormatSamples
       #expect(stream.pixelWidth == width && stream.pixelHeight == height)
       let pack: [UInt8] = [0, 0, 1, 0xBA] + [UInt8](repeating: 0x21, count: 20)
       #expect(try facts(of: pack + unit, name: "a.mpg").pixelWidth == width)
-      // MPEG-1 has a picture there, or a group of pictures, and these four bits have another meaning.
+      // MPEG-1 has a picture there, or a group of pictures, and these four bits are the aspect of the pixels.
       let older = sequence + matrix + [0, 0, 1, 0xB8]
-      #expect(try facts(of: Made.transportStream(unit: older, type: 1), name: "a.m2t").pixelWidth == stored)
-      #expect(try facts(of: pack + older, name: "a.mpg").pixelWidth == stored)
+      // The type 2 is that of MPEG-1, too.
+      for type in [1, 2] as [UInt8] {
+        #expect(try facts(of: Made.transportStream(unit: older, type: type), name: "a.m2t").pixelWidth == mpeg1)
+      }
+      #expect(try facts(of: pack + older, name: "a.mpg").pixelWidth == mpeg1)
+      // If the stream ends there, it may be of either kind.
+      #expect(try facts(of: pack + sequence + matrix, name: "a.mpg").pixelWidth == stored)
     }
   }
 
@@ -178,6 +210,55 @@ private typealias Made = FormatSamples
     let other = try PhotoMetadataTests.facts(of: Made.transportStream(unit: h265, type: 0x24), name: "a.m2t")
     #expect(other.pixelWidth == 3840 && other.pixelHeight == 2160 - 8)
   }
+
+  private static let noScaling = "0"
+  /// Lists of which one is written for each kind of size, and the others refer to it.
+  private static let scalingLists =
+    "1 1 1" + ones(16) + repeated("01", 5) + "1" + ones(64) + repeated("01", 5) + "1 1" + ones(64) + repeated("01", 5)
+    + "1 00111" + ones(64) + "01"
+  private static let noPCM = "0"
+  private static let noSets = "1"
+  /// Three sets of pictures. The first has two pictures before and one behind, and the others are differences. In the
+  /// second, three of four pictures are used, one of them only by others.
+  private static let threeSets = "00100 011 010 11 11 11 1 1 1 1 01 00 1 1 0 1 1 1 1 1"
+  private static let noLongTerm = "0"
+
+  /// The parameters of H.265 with 1440×1080 pixels that are 4:3. The parts are those before the usability information.
+  @Test(
+    arguments: [
+      (noScaling, noPCM, noSets, noLongTerm, 1920), (scalingLists, noPCM, noSets, noLongTerm, 1920),
+      ("1 0", noPCM, noSets, noLongTerm, 1920), (noScaling, "1 00000000 1 010 1", noSets, noLongTerm, 1920),
+      (noScaling, noPCM, threeSets, noLongTerm, 1920),
+      (noScaling, noPCM, noSets, "1 011 00000001 1 00000010 0", 1920),
+      (scalingLists, "1 00000000 1 010 1", threeSets, "1 010 00000001 1", 1920),
+      // More sets, pictures in a set, and long-term pictures than H.265 permits.
+      (noScaling, noPCM, "0000001000010", noLongTerm, 1440), (noScaling, noPCM, "010 000010010 1", noLongTerm, 1440),
+      (noScaling, noPCM, noSets, "1 00000100010", 1440),
+    ])
+  func pixelsOfH265AreStretchedToSquares(_ scaling: String, _ pcm: String, _ sets: String, longTerm: String, width: Int)
+    throws
+  {
+    let size = "1 010 00000000001 0110100001 00000000001 0000111001 0"
+    for (sublayers, levels, order) in [
+      ("000", "", "1 111"), ("001", "11 00000000000000" + Self.repeated("0", 96), "1 111 111"),
+      ("001", Self.repeated("0", 16), "0 111"),
+    ] {
+      let parameters =
+        "0000 \(sublayers) 1" + Self.repeated("0", 24) + Self.repeated("10000000", 9) + levels + size + "1 1 00101"
+        + order + Self.ones(6) + scaling + "11" + pcm + sets + longTerm + "11"
+      for (usability, expected) in [
+        ("1 1 00001110", width), ("1 1 11111111 0000000000000100 0000000000000011", width), ("1 0", 1440), ("0", 1440),
+      ] {
+        let unit: [UInt8] = [0, 0, 1, 0x42, 0x01] + Made.escaped(Made.bits(parameters + usability + "1"))
+        let facts = try facts(of: Made.transportStream(unit: unit, type: 0x24), name: "a.mts")
+        #expect(facts.pixelWidth == expected && facts.pixelHeight == 1080, "\(sublayers) \(usability)")
+      }
+    }
+  }
+
+  private static func ones(_ count: Int) -> String { repeated("1", count) }
+
+  private static func repeated(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
 
   @Test func aProgramStreamHasItsSizeInTheSequenceHeader() throws {
     let bytes: [UInt8] =
