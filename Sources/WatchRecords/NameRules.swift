@@ -86,8 +86,8 @@ public struct NameRules: Hashable, Sendable {
 
   public static let markers = [noMedia, trackerIgnore, cacheTag]
 
-  public static let noMedia = Array(".nomedia".utf8)
-  public static let trackerIgnore = Array(".trackerignore".utf8)
+  static let noMedia = Array(".nomedia".utf8)
+  static let trackerIgnore = Array(".trackerignore".utf8)
   public static let cacheTag = Array("CACHEDIR.TAG".utf8)
   /// https://bford.info/cachedir/
   public static let cacheTagSignature = Array("Signature: 8a477f597d28d172789f06886806bc55".utf8)
