@@ -1,3 +1,4 @@
+import PhotoModel
 import Synchronization
 import Varlink
 
@@ -24,7 +25,7 @@ package final class LibraryTurns: Sendable {
     try await wait(peer.pid)
     defer {
       // Processor time makes no process heavy here: a change takes little of it, and is slow because of the disk.
-      turns.withLock { $0.end(of: peer.pid, processorTime: 0, at: 0) }
+      turns.withLock { $0.end(of: peer.pid, processorTime: 0, at: .boot) }
       startWaiting()
     }
     return try await work()
@@ -50,6 +51,6 @@ package final class LibraryTurns: Sendable {
   }
 
   private func startWaiting() {
-    while let turn = turns.withLock({ $0.next(at: 0) }) { turn.job.resume() }
+    while let turn = turns.withLock({ $0.next(at: .boot) }) { turn.job.resume() }
   }
 }

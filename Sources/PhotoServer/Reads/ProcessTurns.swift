@@ -1,3 +1,5 @@
+import PhotoModel
+
 /// A fair queue of jobs, without threads or clocks. It decides which job runs next, so that no process delays another.
 ///
 /// 1. Processes take turns. Within a process, jobs run in the order in which they came. A connection has one call at a
@@ -22,14 +24,14 @@ struct ProcessTurns<Job> {
     var runningCount = 0
     /// The processor time, in nanoseconds at `debtAt`, that the process has used and not repaid by waiting.
     var debt: Int64 = 0
-    var debtAt: Int64 = 0
+    var debtAt = MonotonicTime.boot
 
-    func debt(at now: Int64) -> Int64 {
-      let seconds = Double(max(0, now - debtAt)) / 1e9
+    func debt(at now: MonotonicTime) -> Int64 {
+      let seconds = Double(max(0, (now - debtAt).wholeNanoseconds)) / 1e9
       return max(0, debt - Int64(seconds * Double(ProcessTurns.repaidPerSecond)))
     }
 
-    func isHeavy(at now: Int64) -> Bool { debt(at: now) >= ProcessTurns.heavyFrom }
+    func isHeavy(at now: MonotonicTime) -> Bool { debt(at: now) >= ProcessTurns.heavyFrom }
   }
 
   /// A job that begins.
@@ -72,9 +74,7 @@ struct ProcessTurns<Job> {
   }
 
   /// Begins the next job if a thread is free for it. ``end(of:processorTime:at:)`` must follow.
-  ///
-  /// - Parameter now: in nanoseconds of any monotonic clock.
-  mutating func next(at now: Int64) -> Turn? {
+  mutating func next(at now: MonotonicTime) -> Turn? {
     guard runningCount < threadCount else { return nil }
     let heavyRunning = processes.values.reduce(0) { $0 + ($1.isHeavy(at: now) ? $1.runningCount : 0) }
     let index = turns.firstIndex { id in
@@ -92,7 +92,7 @@ struct ProcessTurns<Job> {
   }
 
   /// - Parameter processorTime: the time that the job took, in nanoseconds.
-  mutating func end(of id: Int32, processorTime: Int64, at now: Int64) {
+  mutating func end(of id: Int32, processorTime: Int64, at now: MonotonicTime) {
     guard var process = processes[id] else { return }
     runningCount -= 1
     process.runningCount -= 1

@@ -3,12 +3,6 @@ import PhotoModel
 import Synchronization
 import Varlink
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The threads that read the catalog for clients, and work on lists in memory.
 ///
 /// Such work blocks and takes long. On the few threads that answer calls, it would delay every other call. Here each
@@ -153,7 +147,7 @@ package final class ReadThreads: Sendable {
   private func startThreads() {
     while true {
       let started = state.withLock { state -> (DispatchQueue, ProcessTurns<Job>.Turn)? in
-        guard let thread = state.idle.last, let turn = state.turns.next(at: Self.now) else { return nil }
+        guard let thread = state.idle.last, let turn = state.turns.next(at: .now) else { return nil }
         state.idle.removeLast()
         state.begunCount += 1
         return (thread, turn)
@@ -182,7 +176,7 @@ package final class ReadThreads: Sendable {
       let used = end - start
       start = end
       next = state.withLock { state in
-        let now = Self.now
+        let now = MonotonicTime.now
         state.turns.end(of: turn.process, processorTime: used, at: now)
         guard let next = state.turns.next(at: now) else {
           state.idle.append(thread)
@@ -196,11 +190,5 @@ package final class ReadThreads: Sendable {
     if isLong { TimeSlice.requestDefault() }
     // If a process is light again, or a job of another one has ended, several jobs may begin.
     startThreads()
-  }
-
-  private static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }
