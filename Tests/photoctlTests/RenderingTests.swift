@@ -122,7 +122,9 @@ struct RenderingTests {
       $0.trimmingCharacters(in: .whitespaces)
     }
     #expect(
-      cells == ["2024-07-21 10:00", WatchText.minute(0), "-33.333333", "18.25", "0.000125", "2.8"], "\(rows)")
+      cells == [
+        "2024-07-21 10:00", WatchText.minute(PhotoDate(microseconds: 0)), "-33.333333", "18.25", "0.000125", "2.8",
+      ], "\(rows)")
     #expect(
       try rendered([[one]], .csv, fields: names).hasSuffix(
         "2024-07-21T10:00:05+02:00,1970-01-01T00:00:00Z,\(-100.0 / 3),18.25,0.000125,2.8\r\n"))
@@ -235,8 +237,8 @@ struct RenderingTests {
           camera  FUJIFILM, X-T4
         exposure  1/250 s, f/2.8, ISO 400, 35 mm
            place  54.833333, -0.25, -0.4 m
-        modified  \(WatchText.moment(0))
-           added  \(WatchText.moment(0))
+        modified  \(WatchText.moment(PhotoDate(microseconds: 0)))
+           added  \(WatchText.moment(PhotoDate(microseconds: 0)))
            photo  /p/a.jpg  (image/jpeg, 3.4 MB)
 
         """)

@@ -56,7 +56,7 @@ enum FieldValue: Hashable, Sendable {
     switch self {
     case .real(let number): Text.real(number)
     case .date(let date): Text.minute(date)
-    case .instant(let date): WatchText.minute(date.microseconds)
+    case .instant(let date): WatchText.minute(date)
     case .absent, .text, .integer, .boolean, .list: text
     }
   }

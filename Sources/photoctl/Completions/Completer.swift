@@ -162,7 +162,7 @@ struct Completer {
       guard let name = backup.path.split(separator: "/").last, name.hasPrefix(current), !backup.path.hasPrefix("file:")
       else { return nil }
       let count = backup.assetCount.map { ", " + Text.count($0, "asset", "assets") } ?? ""
-      return Candidate(String(name), WatchText.minute(backup.date.microseconds) + count)
+      return Candidate(String(name), WatchText.minute(backup.date) + count)
     }
   }
 

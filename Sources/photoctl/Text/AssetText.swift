@@ -26,8 +26,8 @@ enum AssetText {
           + (location.altitude.map { ", \(roundedText($0)) m" } ?? ""))
     }
     line("burst", asset.burstIdentifier)
-    line("modified", WatchText.moment(asset.modificationDate.microseconds))
-    line("added", WatchText.moment(asset.addedDate.microseconds))
+    line("modified", WatchText.moment(asset.modificationDate))
+    line("added", WatchText.moment(asset.addedDate))
     if !asset.available { line("offline", "its folder or drive is not available") }
     for resource in asset.resources {
       line(

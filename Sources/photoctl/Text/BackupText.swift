@@ -15,10 +15,9 @@ extension BackupFile: Listed {
 
   var cells: [String] { cells(now: WatchText.now) }
 
-  /// - Parameter now: microseconds since 1970.
-  func cells(now: Int64) -> [String] {
+  func cells(now: PhotoDate) -> [String] {
     [
-      WatchText.clock(date.microseconds, now: now), assetCount.map(Text.grouped) ?? "unreadable",
+      WatchText.clock(date, now: now), assetCount.map(Text.grouped) ?? "unreadable",
       byteText(byteCount), isKept ? "until removed" : "up to 4 weeks", path,
     ]
   }

@@ -9,15 +9,15 @@ enum ClientText {
   ]
 
   static func table(
-    _ clients: [ConnectedClient], terminalColumns: Int?, now: Int64 = WatchText.now
+    _ clients: [ConnectedClient], terminalColumns: Int?, now: PhotoDate = WatchText.now
   ) -> String {
     var table = TableLayout(columns: columns, terminalColumns: terminalColumns)
     return table.text(rows: clients.map { cells($0, now: now).map(Printable.text) })
   }
 
-  private static func cells(_ client: ConnectedClient, now: Int64) -> [String] {
+  private static func cells(_ client: ConnectedClient, now: PhotoDate) -> [String] {
     [
-      String(client.pid), name(client), WatchText.clock(client.since.microseconds, now: now),
+      String(client.pid), name(client), WatchText.clock(client.since, now: now),
       Text.grouped(client.callCount), client.streams.map(behind).joined(separator: ", "),
       client.streams.isEmpty ? "-" : client.streams.map(stream).joined(separator: ", "),
     ]
@@ -51,7 +51,7 @@ enum ClientText {
 /// Formats events of the daemon for a person, one on each line.
 enum EventText {
   /// - Parameter isFirst: for the first page, missing events were not lost on the way, but are no longer kept.
-  static func text(_ page: EventPage, isFirst: Bool, now: Int64 = WatchText.now) -> String {
+  static func text(_ page: EventPage, isFirst: Bool, now: PhotoDate = WatchText.now) -> String {
     var text = ""
     if page.missed > 0 {
       let count = Text.count(page.missed, "event", "events")
@@ -63,8 +63,8 @@ enum EventText {
   }
 
   /// `10:15:02.123  renamed       /p/a.jpg to /p/b.jpg  asset 12  the same photo in another place`
-  static func line(_ event: DaemonEvent, now: Int64) -> String {
-    var parts = [clock(event.time.microseconds, now: now), TextWidth.padded(event.kind, to: 14)]
+  static func line(_ event: DaemonEvent, now: PhotoDate) -> String {
+    var parts = [clock(event.time, now: now), TextWidth.padded(event.kind, to: 14)]
     if let path = event.path {
       parts.append(event.fromPath.map { "\($0) to \(path)" } ?? path)
     }
@@ -74,9 +74,9 @@ enum EventText {
   }
 
   /// The local time with milliseconds; with the date if it is another day.
-  private static func clock(_ microseconds: Int64, now: Int64) -> String {
-    let milliseconds = String(microseconds / 1_000 % 1_000)
-    return WatchText.clock(microseconds, now: now) + "." + String(repeating: "0", count: 3 - milliseconds.count)
+  private static func clock(_ date: PhotoDate, now: PhotoDate) -> String {
+    let milliseconds = String(date.microseconds / 1_000 % 1_000)
+    return WatchText.clock(date, now: now) + "." + String(repeating: "0", count: 3 - milliseconds.count)
       + milliseconds
   }
 }

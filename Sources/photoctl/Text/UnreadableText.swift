@@ -13,7 +13,7 @@ extension UnreadableFile: Listed {
   ]
 
   var cells: [String] {
-    [since.map { WatchText.clock($0.microseconds, now: WatchText.now) } ?? "-", kind, reason, path]
+    [since.map { WatchText.clock($0, now: WatchText.now) } ?? "-", kind, reason, path]
   }
 
   var listedPath: String? { path }

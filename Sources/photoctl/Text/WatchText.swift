@@ -105,7 +105,7 @@ struct HistoryText {
     seen.forget(change.deletedAssets)
     for asset in named { seen.note(asset) }
     return WatchText.text(
-      at: WatchText.clock(change.date.microseconds), origin: change.origin, head: heads, lines)
+      at: WatchText.clock(change.date), origin: change.origin, head: heads, lines)
   }
 
   /// `album Rome`, or `folder /p/2024`; nil for an album that this watch has not seen.
@@ -197,26 +197,25 @@ struct WatchText {
   }
 
   /// The local time of an instant; with the date if it is another day.
-  static func clock(_ microseconds: Int64, now: Int64 = WatchText.now) -> String {
-    let (date, time) = local(microseconds)
+  static func clock(_ instant: PhotoDate, now: PhotoDate = WatchText.now) -> String {
+    let (date, time) = local(instant)
     return date == local(now).date ? time : "\(date) \(time)"
   }
 
   /// The local date and time of an instant, to the second: `2024-07-21 10:00:05`.
-  static func moment(_ microseconds: Int64) -> String {
-    let (date, time) = local(microseconds)
+  static func moment(_ instant: PhotoDate) -> String {
+    let (date, time) = local(instant)
     return "\(date) \(time)"
   }
 
   /// The local date and time of an instant, to the minute: `2024-07-21 10:00`.
-  static func minute(_ microseconds: Int64) -> String { String(moment(microseconds).dropLast(3)) }
+  static func minute(_ instant: PhotoDate) -> String { String(moment(instant).dropLast(3)) }
 
-  /// The current time, in microseconds since 1970.
-  static var now: Int64 { WallTime.now.microseconds }
+  static var now: PhotoDate { PhotoDate(WallTime.now) }
 
-  private static func local(_ microseconds: Int64) -> (date: String, time: String) {
+  private static func local(_ instant: PhotoDate) -> (date: String, time: String) {
     // Instants before 1970 are rounded down, too.
-    var seconds = time_t((Double(microseconds) / 1_000_000).rounded(.down))
+    var seconds = time_t((Double(instant.microseconds) / 1_000_000).rounded(.down))
     var parts = tm()
     localtime_r(&seconds, &parts)
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -137,7 +137,9 @@ struct CompletionTests {
     #expect(try await candidates("restore", current: "./") == .files)
     let zsh = try await Completion.text(["zsh", "photoctl", "restore", "p"], completer())
     // The time is that of the computer's time zone, as in the table of `photoctl backup --list`.
-    #expect(zsh == "words\nphotod-2026-11-20.sqlite\t\(WatchText.moment(0).dropLast(3)), 12 assets\n")
+    #expect(
+      zsh == "words\nphotod-2026-11-20.sqlite\t\(WatchText.moment(PhotoDate(microseconds: 0)).dropLast(3)), 12 assets\n"
+    )
   }
 
   @Test func theSocketOfTheLineIsAsked() async throws {

@@ -10,22 +10,21 @@ struct ManageTextTests {
   private var clock: String { WatchText.clock(now, now: now) }
 
   @Test func aTableOfClientsShowsHowFarEachStreamIsBehind() {
-    let date = PhotoDate(microseconds: now)
     let clients = [
       ConnectedClient(
-        number: 2, pid: 4242, uid: 1000, program: "python3", clientName: "slideshow", since: date, callCount: 1_200,
+        number: 2, pid: 4242, uid: 1000, program: "python3", clientName: "slideshow", since: now, callCount: 1_200,
         streams: [
           .init(
             method: "org.photod.library.Observe", options: "smart:favorites", token: "t", behind: true,
             behindBy: 1_204, bytesUnsent: 1_000_000, bytesInSocket: 48_576)
         ]),
       ConnectedClient(
-        number: 3, pid: 4300, uid: 1000, command: "/usr/bin/x\u{1B}", since: date,
+        number: 3, pid: 4300, uid: 1000, command: "/usr/bin/x\u{1B}", since: now,
         streams: [
           .init(method: "org.photod.library.Status"),
           .init(method: "org.photod.manage.Events", behind: true, behindBy: 1),
         ]),
-      ConnectedClient(number: 4, pid: 4301, uid: 1000, program: "photoctl", since: date, isSelf: true),
+      ConnectedClient(number: 4, pid: 4301, uid: 1000, program: "photoctl", since: now, isSelf: true),
     ]
     #expect(
       ClientText.table(clients, terminalColumns: nil, now: now).replacing(clock, with: "10:15:02") == """
@@ -38,14 +37,14 @@ struct ManageTextTests {
   }
 
   @Test func anEventIsALineWithMillisecondsThatCannotControlTheTerminal() {
-    let time = now / 1_000_000 * 1_000_000 + 7_000
+    let time = PhotoDate(microseconds: now.microseconds / 1_000_000 * 1_000_000 + 7_000)
     let page = EventPage(
       events: [
         DaemonEvent(
-          number: 5, time: PhotoDate(microseconds: time), source: "library", kind: "renamed", path: "/p/b\n.jpg",
+          number: 5, time: time, source: "library", kind: "renamed", path: "/p/b\n.jpg",
           fromPath: "/p/a.jpg", assetID: 12, detail: "the same photo in another place"),
         DaemonEvent(
-          number: 6, time: PhotoDate(microseconds: time), source: "watch", kind: "overflow", detail: "events were lost"),
+          number: 6, time: time, source: "watch", kind: "overflow", detail: "events were lost"),
       ], missed: 3)
     let clock = WatchText.clock(time, now: now)
     #expect(
@@ -59,10 +58,9 @@ struct ManageTextTests {
   }
 
   @Test func backupsAreATableThatIncludesUnreadableOnes() throws {
-    let date = PhotoDate(microseconds: now)
     let backups = [
-      BackupFile(path: "/b/a.sqlite", date: date, byteCount: 2_100_000, assetCount: 1_204, isKept: true),
-      BackupFile(path: "/b/b\u{1B}.sqlite", date: date, byteCount: 12, assetCount: nil, isKept: false),
+      BackupFile(path: "/b/a.sqlite", date: now, byteCount: 2_100_000, assetCount: 1_204, isKept: true),
+      BackupFile(path: "/b/b\u{1B}.sqlite", date: now, byteCount: 12, assetCount: nil, isKept: false),
     ]
     var renderer = ListRenderer<BackupFile>(format: .table)
     let text = String(decoding: try renderer.page(backups), as: UTF8.self)
@@ -75,7 +73,7 @@ struct ManageTextTests {
     var csv = ListRenderer<BackupFile>(format: .csv)
     #expect(
       String(decoding: try csv.page([backups[0]]), as: UTF8.self)
-        == "path,date,byteCount,assetCount,isKept\r\n/b/a.sqlite,\(date.description),2100000,1204,true\r\n")
+        == "path,date,byteCount,assetCount,isKept\r\n/b/a.sqlite,\(now.description),2100000,1204,true\r\n")
   }
 
   @Test func unreadableFilesAreLinesFollowedByRemedies() throws {
@@ -105,16 +103,15 @@ struct ManageTextTests {
 
   @Test func aRestoreCountsTheUsersData() {
     let file = BackupFile(
-      path: "/b/p.sqlite", date: PhotoDate(microseconds: now), byteCount: 1, assetCount: 1, isKept: true)
+      path: "/b/p.sqlite", date: now, byteCount: 1, assetCount: 1, isKept: true)
     let text = BackupText.restored(
       RestoredBackup(path: "/b/a.sqlite", assetCount: 1200, userDataCount: 6, previous: file))
     #expect(text.hasPrefix("restored 1,200 assets, 6 of them with your data, from /b/a.sqlite\n"))
   }
 
   @Test func aBackupIsFoundByItsNameAlone() {
-    let date = PhotoDate(microseconds: now)
     let known = ["/b/photod-1.sqlite", "/b/1.sqlite"].map {
-      BackupFile(path: $0, date: date, byteCount: 1, assetCount: 1, isKept: true)
+      BackupFile(path: $0, date: now, byteCount: 1, assetCount: 1, isKept: true)
     }
     #expect(RestoreCommand.backup("1.sqlite", among: known) == "/b/1.sqlite")
     #expect(RestoreCommand.backup("photod-1.sqlite", among: known) == "/b/photod-1.sqlite")

@@ -20,7 +20,7 @@ struct WatchTextTests {
   private func text(
     _ change: PersistentChange, named: [Asset], albums: [AssetCollection] = [], in history: inout HistoryText
   ) -> String {
-    let now = PhotoDate(microseconds: WatchText.now)
+    let now = WatchText.now
     var change = change
     change.date = now
     return String(history.text(change, named: named, albums: albums).dropFirst(8))
@@ -359,7 +359,8 @@ struct WatchTextTests {
   @Test func anotherDayHasItsDate() {
     let now = WatchText.now
     #expect(WatchText.clock(now, now: now).count == 8)
-    #expect(WatchText.clock(now - 3 * 86_400_000_000, now: now).count == 19)
+    let earlier = PhotoDate(microseconds: now.microseconds - 3 * 86_400_000_000)
+    #expect(WatchText.clock(earlier, now: now).count == 19)
   }
 }
 

@@ -67,7 +67,7 @@ struct RestoreCommand: AsyncParsableCommand {
       return try Output.put(
         JSONText.indented(Choice(path: backup, assetCount: known?.assetCount, currentAssetCount: count)))
     }
-    let made = known.map { " of \(WatchText.moment($0.date.microseconds)), with \(BackupText.contents(of: $0))," } ?? ""
+    let made = known.map { " of \(WatchText.moment($0.date)), with \(BackupText.contents(of: $0))," } ?? ""
     try Output.put(
       """
       the backup \(Printable.text(backup))\(made) would replace the catalog, which has \(Text.count(count, "asset", "assets"))

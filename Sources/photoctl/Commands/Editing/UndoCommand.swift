@@ -70,7 +70,7 @@ struct UndoCommand: AsyncParsableCommand {
     if !isDryRun { try await library.undoChange(change.id) }
     if json.isOn { try Output.put(JSONText.indented(change)) }
     Output.complain(
-      "The change of \(WatchText.clock(change.date.microseconds)) \(isDryRun ? "would be" : "was") undone: \(Self.subject(change)).\n"
+      "The change of \(WatchText.clock(change.date)) \(isDryRun ? "would be" : "was") undone: \(Self.subject(change)).\n"
     )
   }
 
@@ -83,7 +83,7 @@ struct UndoCommand: AsyncParsableCommand {
     return table.text(
       rows: changes.map { change in
         [
-          "\(change.id)", WatchText.moment(change.date.microseconds), Printable.text(change.origin),
+          "\(change.id)", WatchText.moment(change.date), Printable.text(change.origin),
           subject(change) + (change.problem == nil ? "" : "  can't be undone"),
         ]
       })
