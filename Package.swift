@@ -27,6 +27,7 @@ let package = Package(
   ],
   targets: [
     // Values and pure functions.
+    .target(name: "SystemErrors"),
     .target(name: "PhotoModel"),
     .target(name: "PredicateLanguage", dependencies: ["PhotoModel"]),
     .target(name: "ChangeDetails", dependencies: ["PhotoModel"]),
@@ -57,13 +58,13 @@ let package = Package(
     .target(
       name: "Varlink",
       dependencies: [
-        "CThread",
+        "CThread", "SystemErrors",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),
 
     // Child processes.
-    .target(name: "WorkerProcess", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    .target(name: "WorkerProcess", dependencies: ["SystemErrors", .product(name: "Logging", package: "swift-log")]),
 
     // Files: watching folders and reading metadata.
     .target(
@@ -72,19 +73,22 @@ let package = Package(
     .target(name: "FileContent", dependencies: ["PhotoModel"]),
     .target(
       name: "PhotoMetadata",
-      dependencies: ["CExif", "CExifArena", "CExpat", "CZlib", "ExtractRecords", "FileContent", "PhotoModel"]),
+      dependencies: [
+        "CExif", "CExifArena", "CExpat", "CZlib", "ExtractRecords", "FileContent", "PhotoModel", "SystemErrors",
+      ]),
 
     .target(
       name: "PhotoExtract",
       dependencies: [
-        "CDescriptorPassing", "ExtractRecords", "WatchRecords", "WorkerProcess",
+        "CDescriptorPassing", "ExtractRecords", "SystemErrors", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "ImageRecords", "PhotoContract", "PhotoModel", "WatchRecords", "WorkerProcess",
+        "CDescriptorPassing", "ImageRecords", "PhotoContract", "PhotoModel", "SystemErrors", "WatchRecords",
+        "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -93,11 +97,12 @@ let package = Package(
       name: "PhotoCatalog",
       dependencies: [
         "CFileBirth", "CSQLiteSettings", "ChangeDetails", "Migrations", "PhotoContract", "PhotoModel",
-        "PredicateLanguage",
+        "PredicateLanguage", "SystemErrors",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "Varlink"]),
+    .target(
+      name: "PhotoClient", dependencies: ["ChangeDetails", "PhotoContract", "PhotoModel", "SystemErrors", "Varlink"]),
     // Apart from PhotoClient, because a program that links Foundation's predicates starts later.
     .target(name: "PhotoPredicates", dependencies: ["PhotoClient", "PhotoModel", "PredicateLanguage"]),
 
@@ -105,7 +110,7 @@ let package = Package(
       name: "PhotoIndexer",
       dependencies: [
         "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoModel", "PhotoCatalog", "PhotoWatch",
-        "WatchRecords",
+        "SystemErrors", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -114,7 +119,7 @@ let package = Package(
       name: "PhotoServer",
       dependencies: [
         "ChangeDetails", "PhotoContract", "PhotoModel", "PhotoCatalog", "PhotoImages", "PhotoIndexer", "PhotoLive",
-        "PhotoWatch", "PredicateLanguage", "Varlink", "WatchRecords",
+        "PhotoWatch", "PredicateLanguage", "SystemErrors", "Varlink", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -122,7 +127,7 @@ let package = Package(
       dependencies: [
         "PhotoModel", "PhotoCatalog", "PhotoExtract", "PhotoImages", "PhotoIndexer", "PhotoLive", "PhotoServer",
         "PhotoWatch",
-        "Varlink",
+        "SystemErrors", "Varlink",
         "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -141,22 +146,24 @@ let package = Package(
     .executableTarget(
       name: "photoctl",
       dependencies: [
-        "ChangeDetails", "PhotoClient", "PhotoContract", "PhotoModel", "PredicateLanguage", "WorkerProcess",
+        "ChangeDetails", "PhotoClient", "PhotoContract", "PhotoModel", "PredicateLanguage", "SystemErrors",
+        "WorkerProcess",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
       name: "photod-watch",
-      dependencies: ["WatchRecords", "CInotifyTools", "CWatchShim"],
+      dependencies: ["SystemErrors", "WatchRecords", "CInotifyTools", "CWatchShim"],
       exclude: ["COPYING"]),
     .executableTarget(
       name: "photod-extract",
       dependencies: [
         "CDescriptorPassing", "CReplyBuffer", "CSandbox", "ExtractRecords", "FileContent", "PhotoMetadata",
-        "PhotoModel", "WatchRecords",
+        "PhotoModel", "SystemErrors", "WatchRecords",
       ]),
     .target(
-      name: "PictureDecoding", dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "WatchRecords"]),
-    .target(name: "EmbeddedPictures", dependencies: ["CSandbox", "ImageRecords", "PictureDecoding"]),
+      name: "PictureDecoding",
+      dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "SystemErrors", "WatchRecords"]),
+    .target(name: "EmbeddedPictures", dependencies: ["CSandbox", "ImageRecords", "PictureDecoding", "SystemErrors"]),
     .executableTarget(
       name: "photod-image",
       dependencies: ["CImageDecoders", "CSandbox", "EmbeddedPictures", "ImageRecords", "PictureDecoding"],
@@ -164,7 +171,8 @@ let package = Package(
     .executableTarget(
       name: "photod-preview", dependencies: ["CJPEG", "EmbeddedPictures", "ImageRecords", "PictureDecoding"]),
     .executableTarget(
-      name: "photod-video", dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding"],
+      name: "photod-video",
+      dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding", "SystemErrors"],
       exclude: ["COPYING"]),
 
     // C

@@ -3,6 +3,7 @@
 import CSandbox
 import Glibc
 import PictureDecoding
+import SystemErrors
 
 /// A file in memory that this process may change. The file itself never changes.
 ///
@@ -26,7 +27,7 @@ package final class LoadedFile {
   package init(descriptor: Int32, most: Int? = nil, usesPart: Bool = false) throws(PictureError) {
     let size = Int(sandbox_file_size(descriptor))
     guard size >= 0 else {
-      throw PictureError(.readFailed, "the size of the file is not known: \(describe(errno))")
+      throw PictureError(.readFailed, "the size of the file is not known: \(errorText(errno))")
     }
     guard size > 0 else { throw PictureError(.unreadable, "the file is empty") }
     let count = min(size, most ?? size)
@@ -35,7 +36,7 @@ package final class LoadedFile {
       let mapped = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor, 0)
       guard let mapped, mapped != MAP_FAILED else {
         throw PictureError(
-          errno == ENOMEM ? .outOfMemory : .readFailed, "a file of \(count) bytes can't be mapped: \(describe(errno))")
+          errno == ENOMEM ? .outOfMemory : .readFailed, "a file of \(count) bytes can't be mapped: \(errorText(errno))")
       }
       memory = UnsafeMutableRawBufferPointer(start: mapped, count: count)
       isWhole = count == size
@@ -48,7 +49,7 @@ package final class LoadedFile {
         guard number >= 0 else {
           let error = errno
           free(start)
-          throw PictureError(.readFailed, "the file can't be read: \(describe(error))")
+          throw PictureError(.readFailed, "the file can't be read: \(errorText(error))")
         }
         // Another program has cut the file off.
         if number == 0 { break }

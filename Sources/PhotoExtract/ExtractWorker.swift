@@ -2,6 +2,7 @@ import CDescriptorPassing
 import ExtractRecords
 import Glibc
 import Logging
+import SystemErrors
 import WatchRecords
 import WorkerProcess
 
@@ -95,7 +96,7 @@ final class ExtractWorker: @unchecked Sendable {
       } else if errno == EAGAIN {
         guard wait(for: Int16(POLLOUT), until: deadline) else { return "it reads no requests" }
       } else if errno != EINTR {
-        return "it reads no requests (\(String(cString: strerror(errno))))"
+        return "it reads no requests (\(errorText(errno)))"
       }
     }
     outgoing.removeAll(keepingCapacity: true)
@@ -123,7 +124,7 @@ final class ExtractWorker: @unchecked Sendable {
       } else if errno == EAGAIN {
         guard wait(for: Int16(POLLIN), until: deadline) else { return .nothingYet }
       } else if errno != EINTR {
-        return .failed("it can't be read (\(String(cString: strerror(errno))))")
+        return .failed("it can't be read (\(errorText(errno)))")
       }
     }
   }

@@ -2,6 +2,7 @@ import ExtractRecords
 import FileContent
 import Glibc
 import PhotoModel
+import SystemErrors
 
 /// Reads the facts that media files contain, one file after another.
 ///
@@ -72,7 +73,7 @@ package struct MediaReader {
     if facts.mediaType == .image, ScreenshotName.matches(name) { facts.mediaSubtypes.insert(.screenshot) }
     facts.readError = window.readError
     if let error = window.readError {
-      facts.failure = "its content can't be read: \(String(cString: strerror(error))); check the disk or the connection"
+      facts.failure = "its content can't be read: \(errorText(error)); check the disk or the connection"
     } else if window.isExhausted, facts.failure == nil {
       facts.failure = "its metadata is spread over more than 2 MiB of \(byteText(byteCount)), and only a part was read"
     }

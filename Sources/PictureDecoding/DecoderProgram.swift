@@ -3,6 +3,7 @@
 import CSandbox
 import Glibc
 import ImageRecords
+import SystemErrors
 
 /// A program that decodes files for photod, in a process without rights.
 ///
@@ -50,7 +51,7 @@ package struct DecoderProgram {
         sandbox_close_others(socket)
         // The folder in which photod was started must remain unmountable.
         guard chdir("/") == 0 else {
-          throw DecoderStartError(message: "the folder can't be changed to /: \(describe(errno))")
+          throw DecoderStartError(message: "the folder can't be changed to /: \(errorText(errno))")
         }
         try enterSandbox(socket: socket)
         return ImageServer(socket: socket, program: self).run()
@@ -82,14 +83,14 @@ package struct DecoderProgram {
       case SANDBOX_LANDLOCK: (errno, "Landlock can't be used")
       default: (errno, "seccomp can't be used")
       }
-    throw DecoderStartError(message: "the sandbox failed, so no file is read: \(problem): \(describe(number))")
+    throw DecoderStartError(message: "the sandbox failed, so no file is read: \(problem): \(errorText(number))")
   }
 
   private func tryForbiddenThings() {
     var number: UInt32 = 0
     var error: Int32 = 0
     while let name = sandbox_try(number, &error) {
-      complain("\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
+      complain("\(String(cString: name)): \(error == 0 ? "possible" : errorText(error))")
       number += 1
     }
     for number in 0..<UInt32(SANDBOX_CALL_LIMIT) where sandbox_refuses(number) == 0 {
@@ -111,8 +112,6 @@ package struct DecoderStartError: Error {
 
   package init(message: String) { self.message = message }
 }
-
-package func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
 
 /// Writes a line to standard error, which photod puts into its log.
 func complain(_ text: String) {

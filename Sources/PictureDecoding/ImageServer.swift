@@ -3,6 +3,7 @@
 import CDescriptorPassing
 import Glibc
 import ImageRecords
+import SystemErrors
 import WatchRecords
 
 /// Answers photod's requests one after another.
@@ -85,7 +86,7 @@ final class ImageServer {
     if byteCount < 0, errno == EINTR { return }
     // photod has ended, and had not read all replies.
     if byteCount < 0, errno == ECONNRESET { throw ServerEnd.closed }
-    guard byteCount >= 0 else { throw ServerEnd.failed("the socket to photod can't be read: \(describe(errno))") }
+    guard byteCount >= 0 else { throw ServerEnd.failed("the socket to photod can't be read: \(errorText(errno))") }
     guard byteCount > 0 else { throw ServerEnd.closed }
     descriptors += received[..<Int(count)]
     frames.append(buffer[..<byteCount])

@@ -3,6 +3,7 @@
 import CDescriptorPassing
 import Glibc
 import ImageRecords
+import SystemErrors
 import WatchRecords
 
 /// Makes one picture when a person runs photod-image, photod-preview or photod-video in a shell. The file is decoded by
@@ -23,10 +24,10 @@ struct PictureCommand {
   /// - Returns: the exit status: 0 if the picture was made, 65 (EX_DATAERR) if none can be made of the file.
   func run() throws(DecoderStartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw DecoderStartError(message: "\(path) can't be opened: \(describe(errno))") }
+    guard descriptor >= 0 else { throw DecoderStartError(message: "\(path) can't be opened: \(errorText(errno))") }
     var pair: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-      throw DecoderStartError(message: "no socket pair can be made: \(describe(errno))")
+      throw DecoderStartError(message: "no socket pair can be made: \(errorText(errno))")
     }
     let child = try start(socket: pair[1])
     close(pair[1])
@@ -39,7 +40,7 @@ struct PictureCommand {
       return 65
     }
     let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard file >= 0 else { throw DecoderStartError(message: "\(output) can't be written: \(describe(errno))") }
+    guard file >= 0 else { throw DecoderStartError(message: "\(output) can't be written: \(errorText(errno))") }
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBytes { write(file, $0.baseAddress! + done, $0.count - done) }
@@ -51,7 +52,7 @@ struct PictureCommand {
     // Some file systems report a failed write only here.
     let isClosed = close(file) == 0
     guard writeError == 0, isClosed else {
-      throw DecoderStartError(message: "\(output) can't be written: \(describe(writeError == 0 ? errno : writeError))")
+      throw DecoderStartError(message: "\(output) can't be written: \(errorText(writeError == 0 ? errno : writeError))")
     }
     return 0
   }
@@ -68,7 +69,7 @@ struct PictureCommand {
     words.append(nil)
     var child: pid_t = 0
     let number = posix_spawn(&child, "/proc/self/exe", &actions, nil, &words, environ)
-    guard number == 0 else { throw DecoderStartError(message: "no process can be started: \(describe(number))") }
+    guard number == 0 else { throw DecoderStartError(message: "no process can be started: \(errorText(number))") }
     return child
   }
 
@@ -85,7 +86,7 @@ struct PictureCommand {
     var outgoing = ImageStream.greeting
     ImageStream.append(request, to: &outgoing)
     guard descriptorpassing_send(socket, outgoing, outgoing.count, [descriptor], 1) == outgoing.count else {
-      throw DecoderStartError(message: "the request can't be sent: \(describe(errno))")
+      throw DecoderStartError(message: "the request can't be sent: \(errorText(errno))")
     }
     var frames = ImageStream.assembler()
     var bytes: [UInt8] = []

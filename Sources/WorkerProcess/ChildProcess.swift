@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemErrors
 
 /// Two connected descriptors that no child inherits (Swift on Linux imports neither pipe2 nor eventfd).
 func makeSocketPair(nonBlocking: Bool = false) throws -> [Int32] {
@@ -92,7 +93,7 @@ package struct ChildProcess: Sendable {
     while true {
       let reaped = waitpid(processID, &status, WNOHANG)
       if reaped == processID { break }
-      if reaped < 0, errno != EINTR { return "its exit status is not known: \(String(cString: strerror(errno)))" }
+      if reaped < 0, errno != EINTR { return "its exit status is not known: \(errorText(errno))" }
       if ContinuousClock.now >= deadline {
         if isKilled { return nil }
         kill(processID)

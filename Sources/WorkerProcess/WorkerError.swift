@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemErrors
 
 /// An errno, with the action that failed.
 package struct WorkerError: Error, Sendable, CustomStringConvertible {
@@ -9,7 +10,7 @@ package struct WorkerError: Error, Sendable, CustomStringConvertible {
   package var errorNumber: Int32 = EAGAIN
 
   package init(_ what: String, errorNumber: Int32) {
-    description = "\(what): \(String(cString: strerror(errorNumber)))"
+    description = "\(what): \(errorText(errorNumber))"
     self.errorNumber = errorNumber
   }
 

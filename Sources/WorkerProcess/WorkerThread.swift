@@ -2,6 +2,7 @@
 
 import Glibc
 import Logging
+import SystemErrors
 
 /// The thread that starts a worker's process, reads its socket and standard error, writes to it and reaps it.
 final class WorkerThread {
@@ -178,7 +179,7 @@ final class WorkerThread {
     let isPatient = isFull || !expectsOutput
     let readyCount = poll(&polled, nfds_t(polled.count), isPatient ? -1 : patience.wholeMilliseconds)
     guard readyCount >= 0 else {
-      return errno == EINTR ? nil : Failure(reason: "poll failed: \(String(cString: strerror(errno)))")
+      return errno == EINTR ? nil : Failure(reason: "poll failed: \(errorText(errno))")
     }
     if isPatient { silentSince = clock.now }
     if readyCount == 0, let failure = noteSilence(child, excess: clock.now - waitBegan - patience) { return failure }
@@ -213,7 +214,7 @@ final class WorkerThread {
     if count >= 0 {
       outgoing.removeFirst(count)
     } else if errno != EAGAIN, errno != EINTR {
-      return Failure(reason: "it reads no orders (\(String(cString: strerror(errno))))")
+      return Failure(reason: "it reads no orders (\(errorText(errno)))")
     }
     return nil
   }
@@ -225,7 +226,7 @@ final class WorkerThread {
       if count == 0 { return Failure(reason: "it closed its connection") }
       if count < 0 {
         return errno == EAGAIN || errno == EINTR
-          ? nil : Failure(reason: "it can't be read (\(String(cString: strerror(errno))))")
+          ? nil : Failure(reason: "it can't be read (\(errorText(errno)))")
       }
       silenceLimit.noteOutput(after: clock.now - silentSince, at: clock.now)
       silentSince = clock.now

@@ -4,6 +4,7 @@ import ExtractRecords
 import FileContent
 import Glibc
 import PhotoMetadata
+import SystemErrors
 import WatchRecords
 
 /// Answers photod's requests one after another.
@@ -127,7 +128,7 @@ final class ExtractServer {
     if byteCount < 0, errno == EINTR { return }
     // photod has ended, and had not read all replies.
     if byteCount < 0, errno == ECONNRESET { throw ServerEnd.closed }
-    guard byteCount >= 0 else { throw ServerEnd.failed("the socket to photod can't be read: \(describe(errno))") }
+    guard byteCount >= 0 else { throw ServerEnd.failed("the socket to photod can't be read: \(errorText(errno))") }
     guard byteCount > 0 else { throw ServerEnd.closed }
     descriptors += received[..<Int(count)]
     frames.append(buffer[..<byteCount])

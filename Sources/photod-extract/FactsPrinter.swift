@@ -2,6 +2,7 @@ import ExtractRecords
 import Glibc
 import PhotoMetadata
 import PhotoModel
+import SystemErrors
 
 /// Prints all facts of one file, for a person who looks for a fault.
 enum FactsPrinter {
@@ -10,14 +11,14 @@ enum FactsPrinter {
   static func run(path: String, isJSON: Bool) throws(ExtractorStartError) -> Int32 {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
-      throw ExtractorStartError(message: "\(path) can't be opened: \(describe(errno))", status: 66)
+      throw ExtractorStartError(message: "\(path) can't be opened: \(errorText(errno))", status: 66)
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ExtractorStartError(message: "\(path) is no regular file", status: 65)
     }
     // In the sandbox, only standard error can be written.
-    guard dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 else { throw ExtractorStartError(message: describe(errno)) }
+    guard dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 else { throw ExtractorStartError(message: errorText(errno)) }
     try enterSandbox(socket: -1)
     var reader = MediaReader()
     let name = path.utf8.reversed().prefix { $0 != UInt8(ascii: "/") }.reversed()

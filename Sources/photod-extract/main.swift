@@ -1,6 +1,7 @@
 import CReplyBuffer
 import CSandbox
 import Glibc
+import SystemErrors
 
 /// How this program was called.
 enum ExtractorInvocation {
@@ -36,8 +37,6 @@ struct ExtractorStartError: Error {
   var status: Int32 = 1
 }
 
-func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
-
 /// Writes a line to standard error, which photod puts into its log.
 func complain(_ text: String) {
   let bytes = Array("\(text)\n".utf8)
@@ -56,7 +55,7 @@ func enterSandbox(socket: Int32) throws(ExtractorStartError) {
     case SANDBOX_LANDLOCK: (errno, "Landlock can't be used")
     default: (errno, "seccomp can't be used")
     }
-  throw ExtractorStartError(message: "the sandbox failed, so no file is read: \(name): \(describe(number))")
+  throw ExtractorStartError(message: "the sandbox failed, so no file is read: \(name): \(errorText(number))")
 }
 
 func checkSocket(_ descriptor: Int32) throws(ExtractorStartError) {
@@ -74,14 +73,14 @@ func testSandbox() throws(ExtractorStartError) {
     var number: UInt32 = 0
     var error: Int32 = 0
     while let name = attempt(number, &error) {
-      complain("\(prefix)\(String(cString: name)): \(error == 0 ? "possible" : describe(error))")
+      complain("\(prefix)\(String(cString: name)): \(error == 0 ? "possible" : errorText(error))")
       number += 1
     }
   }
   switch sandbox_enter_landlock() {
   case 0: complain("Landlock: the kernel has none")
   case 1: report("Landlock: ") { sandbox_try_path($0, &$1) }
-  default: throw ExtractorStartError(message: "Landlock can't be used: \(describe(errno))")
+  default: throw ExtractorStartError(message: "Landlock can't be used: \(errorText(errno))")
   }
   try enterSandbox(socket: -1)
   report("") { sandbox_try($0, &$1) }
@@ -99,10 +98,10 @@ func work() -> Int32 {
       sandbox_close_others(socket)
       // The folder in which photod was started must remain unmountable.
       guard chdir("/") == 0 else {
-        throw ExtractorStartError(message: "the folder can't be changed to /: \(describe(errno))")
+        throw ExtractorStartError(message: "the folder can't be changed to /: \(errorText(errno))")
       }
       guard replybuffer_prepare(socket, ExtractServer.longestRead) == 0 else {
-        throw ExtractorStartError(message: "the signal handlers can't be set: \(describe(errno))")
+        throw ExtractorStartError(message: "the signal handlers can't be set: \(errorText(errno))")
       }
       try enterSandbox(socket: socket)
       return ExtractServer(socket: socket).run()

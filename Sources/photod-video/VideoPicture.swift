@@ -5,6 +5,7 @@ import CVideoDecoder
 import Glibc
 import ImageRecords
 import PictureDecoding
+import SystemErrors
 
 /// One frame of a video, for a request.
 ///
@@ -19,7 +20,7 @@ struct VideoPicture {
     }
     let byteCount = sandbox_file_size(descriptor)
     guard byteCount >= 0 else {
-      throw PictureError(.readFailed, "the size of the file is not known: \(describe(errno))")
+      throw PictureError(.readFailed, "the size of the file is not known: \(errorText(errno))")
     }
     guard byteCount > 0 else { throw PictureError(.unreadable, "the file is empty") }
     var opened: OpaquePointer?

@@ -2,6 +2,7 @@
 
 import CWatchShim
 import Glibc
+import SystemErrors
 import WatchRecords
 
 /// Walks and watches the roots, and reports what is there. One thread works in turns: orders, events, some listing,
@@ -131,7 +132,7 @@ final class FolderWatch {
       return true
     } catch {
       if error.number == EPIPE || error.number == ECONNRESET { return false }
-      throw WatchFailure(message: "records can't be written: \(describe(error.number))", status: 1)
+      throw WatchFailure(message: "records can't be written: \(errorText(error.number))", status: 1)
     }
   }
 
@@ -152,7 +153,7 @@ final class FolderWatch {
     ]
     guard watchshim_poll(&waited, UInt32(waited.count), timeout) >= 0 else {
       if errno == EINTR { return true }
-      throw WatchFailure(message: "poll failed: \(describe(errno))", status: 1)
+      throw WatchFailure(message: "poll failed: \(errorText(errno))", status: 1)
     }
     if waited[2].revents != 0 {
       mounts.points.noteChange()

@@ -2,6 +2,7 @@
 
 import CWatchShim
 import Glibc
+import SystemErrors
 
 /// The descriptor of the socket to photod: 3, or the number after --fd.
 func socketDescriptor(_ arguments: [String]) throws(WatchStartError) -> Int32 {
@@ -21,7 +22,7 @@ func socketDescriptor(_ arguments: [String]) throws(WatchStartError) -> Int32 {
   guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else {
     throw WatchStartError(message: "descriptor \(descriptor) is no socket: only photod can start this program")
   }
-  guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw WatchStartError(message: describe(errno)) }
+  guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw WatchStartError(message: errorText(errno)) }
   return descriptor
 }
 
@@ -34,24 +35,24 @@ func work() -> Int32 {
     watchshim_close_others(socket)
     // The directory in which photod was started must remain unmountable.
     guard chdir("/") == 0 else {
-      throw WatchStartError(message: "the directory can't be changed to /: \(describe(errno))")
+      throw WatchStartError(message: "the directory can't be changed to /: \(errorText(errno))")
     }
     if CommandLine.arguments.contains("--files") {
       // Signals may end it at any point, because it keeps nothing that needs cleaning up.
       let deathError = watchshim_die_with_parent()
       guard deathError == 0 else {
-        throw WatchStartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+        throw WatchStartError(message: "the signal for the parent's end can't be set: \(errorText(deathError))")
       }
       var server = FileServer(socket: socket)
       return server.run()
     }
     let signalError = watchshim_note_termination()
     guard signalError == 0 else {
-      throw WatchStartError(message: "the signal handler can't be set: \(describe(signalError))")
+      throw WatchStartError(message: "the signal handler can't be set: \(errorText(signalError))")
     }
     let deathError = watchshim_die_with_parent()
     guard deathError == 0 else {
-      throw WatchStartError(message: "the signal for the parent's end can't be set: \(describe(deathError))")
+      throw WatchStartError(message: "the signal for the parent's end can't be set: \(errorText(deathError))")
     }
     return FolderWatch(socket: socket).run()
   } catch {

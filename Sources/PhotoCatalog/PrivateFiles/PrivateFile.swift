@@ -1,6 +1,7 @@
 import CFileBirth
 import Glibc
 import PhotoModel
+import SystemErrors
 
 /// The reason why a file beside the catalog could not be written or read.
 struct PrivateFileError: Error, CustomStringConvertible {
@@ -11,7 +12,7 @@ struct PrivateFileError: Error, CustomStringConvertible {
   var reason: String?
 
   var isFull: Bool { code == ENOSPC || code == EDQUOT }
-  var description: String { "\(path) can't be \(verb): \(reason ?? String(cString: strerror(code)))" }
+  var description: String { "\(path) can't be \(verb): \(reason ?? errorText(code))" }
 }
 
 /// Files that only their user may read. After a crash a file has either its old or its new contents.

@@ -1,4 +1,5 @@
 import Dispatch
+import SystemErrors
 
 #if canImport(Glibc)
   import Glibc
@@ -36,6 +37,6 @@ enum ImageFileReader {
 
   private static func failure(_ path: String, _ code: Int32) -> PhotoLibraryError {
     .snapshotExpired(
-      message: "The picture \(path) can't be read: \(String(cString: strerror(code))). Request it again.")
+      message: "The picture \(path) can't be read: \(errorText(code)). Request it again.")
   }
 }

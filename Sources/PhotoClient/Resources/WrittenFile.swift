@@ -1,5 +1,6 @@
 import Dispatch
 import PhotoModel
+import SystemErrors
 
 #if canImport(Glibc)
   import Glibc
@@ -119,6 +120,6 @@ final class WrittenFile: Sendable {
 
   private static func failure(_ path: String, _ code: CInt) -> PhotoLibraryError {
     .cannotWrite(
-      path: path, message: "\(path) can't be written: \(String(cString: strerror(code))). Choose another file.")
+      path: path, message: "\(path) can't be written: \(errorText(code)). Choose another file.")
   }
 }

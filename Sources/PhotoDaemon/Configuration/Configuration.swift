@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import PhotoModel
+import SystemErrors
 
 /// The options of the command line. They override the configuration file, which overrides the defaults.
 package struct Options: Sendable {
@@ -203,10 +204,10 @@ package struct Configuration: Hashable, Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if descriptor < 0 {
       let code = errno
-      guard code == ENOENT || code == ENOTDIR else { throw failure(systemMessage(code)) }
+      guard code == ENOENT || code == ENOTDIR else { throw failure(errorText(code)) }
       guard mustExist else { return nil }
       throw StartError(
-        .configuration, "\(path): \(systemMessage(code))",
+        .configuration, "\(path): \(errorText(code))",
         remedy: "Check the path, or leave --config out to use the usual file.")
     }
     defer { close(descriptor) }
@@ -215,7 +216,7 @@ package struct Configuration: Hashable, Sendable {
     while count < bytes.count {
       let got = bytes[count...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if got < 0, errno == EINTR { continue }
-      if got < 0 { throw failure(systemMessage(errno)) }
+      if got < 0 { throw failure(errorText(errno)) }
       if got == 0 { break }
       count += got
     }

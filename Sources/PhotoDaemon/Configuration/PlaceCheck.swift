@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// Checks the places of the catalog and the socket without changing anything, so that `photod --check-config` finds
 /// most of what a start would find. It does not read the catalog.
@@ -34,7 +35,7 @@ enum PlaceCheck {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw PrivateDirectory.noDirectory(folder) }
     guard access(folder, W_OK | X_OK) == 0 else {
       throw StartError(
-        .cannotCreate, "no file can be made in \(folder): \(systemMessage(errno))",
+        .cannotCreate, "no file can be made in \(folder): \(errorText(errno))",
         remedy: "Make it writable for your user, or choose other paths with --catalog and --socket.")
     }
   }

@@ -2,6 +2,7 @@ import Glibc
 import PhotoIndexer
 import PhotoModel
 import PhotoWatch
+import SystemErrors
 import WatchRecords
 
 /// The roots as the library needs them. Links are resolved once, no root repeats, and no root lies in a folder that
@@ -60,7 +61,7 @@ struct RootList {
     if let place = PlaceOnShare.reached(by: bytes, mounts: mounts) { return place }
     let name = bytes.map { CChar(bitPattern: $0) } + [0]
     guard let real = realpath(name, nil) else {
-      remarks.append("\(text) can't be found (\(systemMessage(errno))); photod watches it as soon as it exists")
+      remarks.append("\(text) can't be found (\(errorText(errno))); photod watches it as soon as it exists")
       return bytes
     }
     defer { free(real) }

@@ -56,6 +56,3 @@ package struct StartError: Error, Hashable, Sendable, CustomStringConvertible {
     "photod: \(problem)\n  \(remedy)\n  See `photod --help` for options, files and exit codes.\n"
   }
 }
-
-/// The system's message for this `errno`.
-func systemMessage(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// Sends the state of photod to the service manager (sd_notify(3)), as a datagram of `NAME=value` lines to the socket
 /// that `NOTIFY_SOCKET` names. Without that variable every call does nothing.
@@ -59,14 +60,14 @@ package struct ServiceNotifier: Sendable {
       return "NOTIFY_SOCKET \(path) is no address of a Unix socket"
     }
     let descriptor = UnixSocketAddress.makeSocket(SOCK_DGRAM)
-    guard descriptor >= 0 else { return systemMessage(errno) }
+    guard descriptor >= 0 else { return errorText(errno) }
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 1, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let bytes = Array(message.utf8)
     let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
     let sent = address.withPointer { sendto(descriptor, bytes, bytes.count, flags, $0, $1) }
-    return sent == bytes.count ? nil : systemMessage(errno)
+    return sent == bytes.count ? nil : errorText(errno)
   }
 
   private static func oneLine(_ text: String) -> String {

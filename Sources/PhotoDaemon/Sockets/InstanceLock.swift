@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// Allows only one photod for a catalog, by a lock on the file beside it. The file holds the owner's process id, which
 /// another photod names in its error.
@@ -36,7 +37,7 @@ package final class InstanceLock: Sendable {
       let code = errno
       removeIfNew()
       throw StartError(
-        .cannotCreate, "the lock \(path) can't be written: \(systemMessage(code))", remedy: "Make room on that disk.")
+        .cannotCreate, "the lock \(path) can't be written: \(errorText(code))", remedy: "Make room on that disk.")
     }
   }
 
@@ -67,7 +68,7 @@ package final class InstanceLock: Sendable {
       }
       guard descriptor >= 0 else {
         throw StartError(
-          .cannotCreate, "the lock \(path) can't be opened: \(systemMessage(errno))",
+          .cannotCreate, "the lock \(path) can't be opened: \(errorText(errno))",
           remedy: "Make \(directory) writable for your user, or choose another catalog with --catalog.")
       }
       whenOpened()
@@ -76,7 +77,7 @@ package final class InstanceLock: Sendable {
         defer { close(descriptor) }
         guard code == EWOULDBLOCK else {
           throw StartError(
-            .system, "\(path) can't be locked: \(systemMessage(code))",
+            .system, "\(path) can't be locked: \(errorText(code))",
             remedy: "Choose a catalog on a file system that has locks, with --catalog.")
         }
         throw isUsed(catalog, by: owner(descriptor))

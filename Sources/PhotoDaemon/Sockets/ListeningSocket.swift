@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import Synchronization
+import SystemErrors
 
 /// The socket at which this process listens. It belongs to the process, and each library gets a duplicate.
 final class ListeningSocket: Sendable {
@@ -37,7 +38,7 @@ final class ListeningSocket: Sendable {
     }
     guard copy >= 0 else {
       throw StartError(
-        .system, "the socket can't be duplicated: \(systemMessage(errno))", remedy: "Raise the limit of open files.")
+        .system, "the socket can't be duplicated: \(errorText(errno))", remedy: "Raise the limit of open files.")
     }
     return copy
   }

@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// Directories that only their user may enter.
 enum PrivateDirectory {
@@ -38,7 +39,7 @@ enum PrivateDirectory {
 
   static func failure(_ path: String, _ code: Int32) -> StartError {
     StartError(
-      .cannotCreate, "the directory \(path) can't be made: \(systemMessage(code))",
+      .cannotCreate, "the directory \(path) can't be made: \(errorText(code))",
       remedy: "Make the directory above it writable for your user, or choose other paths with --catalog and --socket.")
   }
 }

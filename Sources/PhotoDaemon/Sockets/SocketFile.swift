@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// A listening socket with a name in the file system. The name is removed with it.
 ///
@@ -90,11 +91,11 @@ package struct SocketFile: Sendable {
     stopListening()
     let directory = open(PrivateDirectory.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // If the directory is gone, so is the name.
-    guard directory >= 0 else { return errno == ENOENT ? nil : systemMessage(errno) }
+    guard directory >= 0 else { return errno == ENOENT ? nil : errorText(errno) }
     defer { Glibc.close(directory) }
-    guard flock(directory, LOCK_EX) == 0 else { return systemMessage(errno) }
+    guard flock(directory, LOCK_EX) == 0 else { return errorText(errno) }
     guard isThere else { return nil }
-    return unlink(path) == 0 ? nil : systemMessage(errno)
+    return unlink(path) == 0 ? nil : errorText(errno)
   }
 
   /// Stops listening, and leaves the name alone.
@@ -143,7 +144,7 @@ package struct SocketFile: Sendable {
 
   private static func failure(_ path: String, _ verb: String, _ code: Int32) -> StartError {
     StartError(
-      .cannotCreate, "the socket \(path) can't be \(verb): \(systemMessage(code))",
+      .cannotCreate, "the socket \(path) can't be \(verb): \(errorText(code))",
       remedy: "Make its directory writable for your user, or give another --socket.")
   }
 }

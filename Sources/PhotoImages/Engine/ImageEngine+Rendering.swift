@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import ImageRecords
+import SystemErrors
 
 /// A picture to decode.
 struct RenderingWork: Sendable {
@@ -154,7 +155,7 @@ extension ImageEngine {
     case .success(let opened): file = opened
     case .failure(.unwanted): return nil
     case .failure(.errno(let number)):
-      return .failure(.unreadable, "the file can't be opened: \(String(cString: strerror(number)))")
+      return .failure(.unreadable, "the file can't be opened: \(errorText(number))")
     case .failure(.tooLarge(let limit)):
       return .failure(
         .tooLarge, "the file is on a share, and has more than \(limit >> 20) MiB. Copy it to a drive of this machine.")
@@ -204,7 +205,7 @@ extension ImageEngine {
     case .unwanted: .failure(.unavailable, "the request was cancelled")
     case .readFailed(let number), .errno(let number), .notCopied(let number):
       unavailable(
-        plan, "the file can't be read: \(String(cString: strerror(number))). Check its disk or share, and try again.")
+        plan, "the file can't be read: \(errorText(number)). Check its disk or share, and try again.")
     }
   }
 
@@ -229,7 +230,7 @@ extension ImageEngine {
 
   /// The result if the cache directory can't be written.
   private func unkept(_ errorNumber: Int32, _ problem: String) -> Outcome {
-    let reason = String(cString: strerror(errorNumber))
+    let reason = errorText(errorNumber)
     configuration.logger.error(
       "a picture can't be kept",
       metadata: ["directory": "\(configuration.cacheDirectory)", "reason": "\(reason)"])

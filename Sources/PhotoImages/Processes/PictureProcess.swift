@@ -2,6 +2,7 @@ import CDescriptorPassing
 import Glibc
 import ImageRecords
 import Logging
+import SystemErrors
 import WatchRecords
 import WorkerProcess
 
@@ -143,7 +144,7 @@ final class PictureProcess: @unchecked Sendable {
       } else if errno == EAGAIN {
         guard wait(for: Int16(POLLOUT), &deadline) else { return .late }
       } else if errno != EINTR {
-        return .broken("it reads no requests (\(String(cString: strerror(errno))))")
+        return .broken("it reads no requests (\(errorText(errno)))")
       }
     }
     return nil
@@ -200,7 +201,7 @@ final class PictureProcess: @unchecked Sendable {
       } else if errno == EAGAIN {
         guard wait(for: Int16(POLLIN), &deadline) else { return .ended(.late) }
       } else if errno != EINTR {
-        return .ended(.broken("it can't be read (\(String(cString: strerror(errno))))"))
+        return .ended(.broken("it can't be read (\(errorText(errno)))"))
       }
     }
   }

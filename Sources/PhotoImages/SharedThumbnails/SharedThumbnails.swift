@@ -4,6 +4,7 @@ import ImageRecords
 import Logging
 import PhotoModel
 import Synchronization
+import SystemErrors
 
 /// The thumbnails that photod shares with other programs, in the folder that the freedesktop.org standard names.
 ///
@@ -432,7 +433,7 @@ final class SharedThumbnails: Sendable {
     guard !isKnown else { return }
     surroundings.logger.error(
       "thumbnails can't be shared",
-      metadata: ["directory": "\(folder.path)", "reason": "\(String(cString: strerror(error.errorNumber)))"])
+      metadata: ["directory": "\(folder.path)", "reason": "\(errorText(error.errorNumber))"])
   }
 }
 

@@ -1,5 +1,6 @@
 import PhotoContract
 import PhotoModel
+import SystemErrors
 import WatchRecords
 
 // The text of an event, which is made on request.

@@ -3,6 +3,7 @@ import Glibc
 import PhotoCatalog
 import PhotoExtract
 import PhotoModel
+import SystemErrors
 import WatchRecords
 
 /// A file of a drive that is open for reading. Its descriptor is closed with this object.

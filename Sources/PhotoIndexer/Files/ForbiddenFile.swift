@@ -1,4 +1,5 @@
 import Glibc
+import SystemErrors
 
 /// The failure of a file that photod may not open. The catalog has only its text, so it is recognised by that.
 enum ForbiddenFile {

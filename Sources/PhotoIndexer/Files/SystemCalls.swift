@@ -6,6 +6,3 @@ func withCPath<Value>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Value) 
     bytes.withMemoryRebound(to: CChar.self) { body($0.baseAddress!) }
   }
 }
-
-/// The system's message for an error number.
-func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,6 +1,7 @@
 import Glibc
 import PhotoCatalog
 import PhotoModel
+import SystemErrors
 import WatchRecords
 
 /// Why a path is, or is not, in the library.

@@ -2,6 +2,7 @@ import Glibc
 import PhotoCatalog
 import PhotoContract
 import PhotoModel
+import SystemErrors
 
 /// A file or folder that can't be read, and its remedy.
 package struct UnreadableEntry: Sendable, Equatable {

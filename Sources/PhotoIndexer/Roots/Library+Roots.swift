@@ -3,6 +3,7 @@ import Logging
 import PhotoCatalog
 import PhotoModel
 import PhotoWatch
+import SystemErrors
 import WatchRecords
 
 // The folders of the library, and their problems.

@@ -1,5 +1,6 @@
 import Glibc
 import PhotoModel
+import SystemErrors
 import WatchRecords
 
 // The messages of warnings. The documentation has an entry for each; Documentation/messages compares them.

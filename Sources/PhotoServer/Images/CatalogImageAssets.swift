@@ -4,6 +4,7 @@ import PhotoImages
 import PhotoIndexer
 import PhotoModel
 import PhotoWatch
+import SystemErrors
 import WatchRecords
 
 /// The assets of the catalog, and their files, for the engine that makes pictures.
@@ -106,9 +107,9 @@ extension ImageFileError {
       "\(path) was changed, and photod has not read it yet. Call Synchronize, fetch the asset, and read again."
     case .tooLarge(_), .tooSlow, .notCopied(_), .unwanted: "\(path) can't be copied from its share."
     case .readFailed(let code):
-      "\(path) can't be read: \(String(cString: strerror(code))). Check its disk or share, and try again."
+      "\(path) can't be read: \(errorText(code)). Check its disk or share, and try again."
     case .errno(let code):
-      "\(path) can't be opened: \(String(cString: strerror(code))). Check its permissions and disk."
+      "\(path) can't be opened: \(errorText(code)). Check its permissions and disk."
     }
   }
 }

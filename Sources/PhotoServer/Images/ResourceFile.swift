@@ -2,6 +2,7 @@ import Glibc
 import PhotoContract
 import PhotoImages
 import PhotoModel
+import SystemErrors
 import Varlink
 
 /// The file of an asset that a request names.
@@ -73,7 +74,7 @@ final class ResourceFile: Sendable {
       throw Self.contractError(error, path)
     }
     guard let stamp = Stamp(file.descriptor) else {
-      let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
+      let message = "\(path) can't be examined: \(errorText(errno)). Check its disk."
       throw ImageContractError.resourceUnavailable(path, message)
     }
     (source, byteCount) = (.drive(file, stamp), stamp.byteCount)
@@ -116,7 +117,7 @@ final class ResourceFile: Sendable {
         let got = pread(descriptor, buffer.baseAddress! + count, buffer.count - count, off_t(start) + off_t(count))
         if got < 0, errno == EINTR { continue }
         if got < 0 {
-          let message = "\(path) can't be read: \(String(cString: strerror(errno))). Check its disk."
+          let message = "\(path) can't be read: \(errorText(errno)). Check its disk."
           failure = ImageContractError.resourceUnavailable(path, message)
         }
         // A file that ends early has another size now.
@@ -126,7 +127,7 @@ final class ResourceFile: Sendable {
     }
     if let failure { throw failure }
     guard let stamp = Stamp(descriptor) else {
-      let message = "\(path) can't be examined: \(String(cString: strerror(errno))). Check its disk."
+      let message = "\(path) can't be examined: \(errorText(errno)). Check its disk."
       throw ImageContractError.resourceUnavailable(path, message)
     }
     guard stamp == opened else { throw changed }

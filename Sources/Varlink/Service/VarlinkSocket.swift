@@ -1,3 +1,5 @@
+import SystemErrors
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -33,7 +35,7 @@ public enum VarlinkSocket {
       case .notASocket: "\(path): there is a file that is no socket; remove it, or use another path"
       case .pathTooLong: "\(path): longer than \(VarlinkSocket.maximumPathBytes) bytes; use a shorter path"
       case .notListening: "\(path): not a Unix stream socket that listens"
-      case .system(let call, let number): "\(path): \(call): \(String(cString: strerror(number)))"
+      case .system(let call, let number): "\(path): \(call): \(errorText(number))"
       }
     }
 
@@ -42,7 +44,7 @@ public enum VarlinkSocket {
       switch reason {
       case .notASocket: "it is no socket"
       case .pathTooLong: "the path of a socket has at most \(VarlinkSocket.maximumPathBytes) bytes"
-      case .system(let call, let number): "\(call): \(String(cString: strerror(number)))"
+      case .system(let call, let number): "\(call): \(errorText(number))"
       case .inUse, .notListening: description
       }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PhotoModel
+import SystemErrors
 import WorkerProcess
 
 #if canImport(Glibc)
@@ -33,7 +34,7 @@ struct ExtractCommand: ParsableCommand {
     let descriptor = open(path.map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       throw Failure(
-        .noInput, "\(Printable.text(file)) can't be opened: \(String(cString: strerror(errno)))",
+        .noInput, "\(Printable.text(file)) can't be opened: \(errorText(errno))",
         remedy: "Name a file that you may read.", command: "debug extract")
     }
     close(descriptor)

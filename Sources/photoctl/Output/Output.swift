@@ -1,4 +1,5 @@
 import PhotoModel
+import SystemErrors
 
 #if canImport(Glibc)
   import Glibc
@@ -32,7 +33,7 @@ enum Output {
     if code == EPIPE { throw ClosedPipe() }
     guard code == 0 else {
       throw Failure(
-        .inputOutput, "the output can't be written: \(String(cString: strerror(code)))",
+        .inputOutput, "the output can't be written: \(errorText(code))",
         remedy: "Check the file or program that receives the output, and run the command again.")
     }
   }
@@ -109,7 +110,7 @@ enum Input {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw Failure(
-        .noInput, "\(Printable.text(path)) can't be read: \(String(cString: strerror(errno)))", remedy: remedy)
+        .noInput, "\(Printable.text(path)) can't be read: \(errorText(errno))", remedy: remedy)
     }
     defer { close(file) }
     return try readAll(file, name: Printable.text(path), remedy: remedy)
@@ -128,7 +129,7 @@ enum Input {
         _ = poll(&wait, 1, -1)
       } else if errno != EINTR {
         throw Failure(
-          .inputOutput, "\(name) can't be read: \(String(cString: strerror(errno)))",
+          .inputOutput, "\(name) can't be read: \(errorText(errno))",
           remedy: "Check the file or program that sends it, and run the command again.")
       }
     }

@@ -1,3 +1,5 @@
+import SystemErrors
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -61,7 +63,7 @@ enum ShellCommand {
     }
     guard code == 0 else {
       throw Failure(
-        .software, "the command can't be started: \(String(cString: strerror(code)))",
+        .software, "the command can't be started: \(errorText(code))",
         remedy: "Check that /bin/sh exists, and that you may start more processes.", command: "watch")
     }
     var status: CInt = 0

@@ -1,4 +1,5 @@
 import PhotoModel
+import SystemErrors
 
 #if canImport(Glibc)
   import Glibc
@@ -124,7 +125,7 @@ struct StateFile {
 
   private func failure(_ problem: String, _ code: CInt) -> Failure {
     Failure(
-      .inputOutput, "\(name) \(problem): \(String(cString: strerror(code)))",
+      .inputOutput, "\(name) \(problem): \(errorText(code))",
       remedy: "Name a file in a folder that you can write to with --state.", command: "watch")
   }
 

@@ -1,3 +1,5 @@
+import SystemErrors
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -19,7 +21,7 @@ struct PictureFolder: Sendable {
     let code = errno
     var status = stat()
     guard code == EEXIST, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      let reason = code == EEXIST ? "it is no folder" : String(cString: strerror(code))
+      let reason = code == EEXIST ? "it is no folder" : errorText(code)
       throw Failure(
         .inputOutput, "the folder \(Printable.text(path)) can't be made: \(reason)",
         remedy: "Name a folder in one that exists and that you may write.")
@@ -72,7 +74,7 @@ struct PictureFolder: Sendable {
         .inputOutput, "\(Printable.text(target)) exists", remedy: "Choose another folder, or replace it by --overwrite."
       )
       : Failure(
-        .inputOutput, "\(Printable.text(target)) can't be written: \(String(cString: strerror(code)))",
+        .inputOutput, "\(Printable.text(target)) can't be written: \(errorText(code))",
         remedy: "Check the folder's permissions and its disk.")
   }
 }

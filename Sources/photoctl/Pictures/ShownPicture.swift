@@ -1,4 +1,5 @@
 import PhotoClient
+import SystemErrors
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -75,7 +76,7 @@ struct ShownPicture {
     var status: Int32 = 0
     while code == 0, waitpid(process, &status, 0) < 0, errno == EINTR {}
     guard code == 0, status == 0 else {
-      let reason = code != 0 ? String(cString: strerror(code)) : "it ended with the status \(status >> 8 & 0xFF)"
+      let reason = code != 0 ? errorText(code) : "it ended with the status \(status >> 8 & 0xFF)"
       throw Failure(
         .unavailable, "\(program) failed: \(reason)", remedy: "Try `\(program) FILE` with another picture.",
         command: "show")

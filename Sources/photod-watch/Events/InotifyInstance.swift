@@ -82,8 +82,6 @@ struct SystemError: Error {
   var number: Int32
 }
 
-func describe(_ errorNumber: Int32) -> String { String(cString: strerror(errorNumber)) }
-
 extension FolderWatch {
   /// Opens the inotify instance and the directory for sync cookies, if they are not open yet. If the instance comes
   /// late, the directories that were polled without it get watches one after another, and are listed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import SystemErrors
 import WatchRecords
 
 extension FolderWatch {
@@ -15,7 +16,7 @@ extension FolderWatch {
         if errno == EINTR { continue }
         if errno == EAGAIN { return true }
         if errno == ECONNRESET { return false }
-        throw WatchFailure(message: "orders can't be read: \(describe(errno))", status: 1)
+        throw WatchFailure(message: "orders can't be read: \(errorText(errno))", status: 1)
       }
       connection.orders.append(buffer[..<count])
       while let received = try nextOrders() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import SystemErrors
 import WatchRecords
 
 /// photod's request for a confirmation that everything until now has been reported.
@@ -40,21 +41,21 @@ struct CookieDirectory {
     Self.removeAbandoned(in: parent)
     var template = Array("\(parent)/photod-watch.\(getpid()).XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw WatchStartError(message: "no directory for sync cookies can be made in \(parent): \(describe(errno))")
+      throw WatchStartError(message: "no directory for sync cookies can be made in \(parent): \(errorText(errno))")
     }
     path = template.dropLast().map { UInt8(bitPattern: $0) }
     descriptor = withCName(path) { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else {
       let errorNumber = errno
       _ = withCName(path) { rmdir($0) }
-      throw WatchStartError(message: "the directory for sync cookies can't be opened: \(describe(errorNumber))")
+      throw WatchStartError(message: "the directory for sync cookies can't be opened: \(errorText(errorNumber))")
     }
     switch inotify.watch(descriptor, mask: UInt32(IN_CREATE | IN_ONLYDIR)) {
     case .success(let given): watch = given
     case .failure(let error):
       close(descriptor)
       _ = withCName(path) { rmdir($0) }
-      throw WatchStartError(message: "the directory for sync cookies can't be watched: \(describe(error.number))")
+      throw WatchStartError(message: "the directory for sync cookies can't be watched: \(errorText(error.number))")
     }
   }
 
@@ -118,7 +119,7 @@ extension FolderWatch {
 
   /// The directory was removed, or can't be written to. The next check creates another. No sync waits for that.
   private func loseCookies(_ error: SystemError) {
-    complain("a sync cookie can't be written: \(describe(error.number))")
+    complain("a sync cookie can't be written: \(errorText(error.number))")
     if let cookies = syncing.cookies { events.inotify.unwatch(cookies.watch) }
     syncing.cookies?.remove()
     syncing.cookies = nil

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PhotoClient
 import PhotoModel
+import SystemErrors
 
 #if canImport(Glibc)
   import Glibc
@@ -88,7 +89,7 @@ struct RestoreCommand: AsyncParsableCommand {
     }
     let descriptor = open(
       FilePath.bytes(backup).map { CChar(bitPattern: $0) } + [0], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw failure("can't be opened: \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else { throw failure("can't be opened: \(errorText(errno))") }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: Self.beginning.count)
     let count = read(descriptor, &bytes, bytes.count)
