@@ -5,9 +5,11 @@ import ctypes
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
+import zlib
 from pathlib import Path
 
 import photod
@@ -120,6 +122,20 @@ class Daemon:
         path.parent.mkdir(parents=True, exist_ok=True)
         samples = sample_photos()
         content = samples[self._number % len(samples)].read_bytes() + b"%d" % self._number
+        return self._put(path, content)
+
+    def add_transparent(self) -> Path:
+        """Adds a PNG of 300 × 200 half transparent pixels. It has no date of its own, so it is the newest photo."""
+
+        def chunk(kind: bytes, data: bytes) -> bytes:
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        header = struct.pack(">IIBBBBB", 300, 200, 8, 6, 0, 0, 0)
+        pixels = zlib.compress((b"\0" + b"\xc0\x40\x20\x80" * 300) * 200)
+        content = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+        return self._put(self.photos / "transparent.png", content)
+
+    def _put(self, path: Path, content: bytes) -> Path:
         hidden = self.folder / "new"
         hidden.write_bytes(content)
         hidden.rename(path)

@@ -72,6 +72,14 @@ class ArticleTests(unittest.TestCase):
         self.assertEqual((picture[:2], picture[-2:]), (b"\xff\xd8", b"\xff\xd9"))
         self.assertTrue(0 < int(width) <= 256 and 0 < int(height) <= 256)
 
+    def test_thumbnail_with_transparent_parts_is_a_png(self):
+        path = self.daemon.add_transparent()
+        self.library.synchronize()
+        self.assertTrue(self.run_program(self.thumbnail).endswith(f" {path}\n"))
+        picture = Path(self.daemon.folder, "newest.png").read_bytes()
+        self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertFalse(Path(self.daemon.folder, "newest.jpg").exists())
+
     def test_album_is_made(self):
         text, id = self.run_program(self.album).rsplit(" ", 1)
         self.assertEqual(text, "the album has the id")
