@@ -54,6 +54,7 @@ let package = Package(
         .embedInCode("v014-user-smart-albums.sql"),
         .embedInCode("v015-placements.sql"), .embedInCode("v016-readers.sql"),
         .embedInCode("v017-reader-version.sql"), .embedInCode("v018-content-versions.sql"),
+        .embedInCode("v019-invisible.sql"),
       ]),
     .target(
       name: "Varlink",

@@ -30,5 +30,6 @@ package enum Migrations {
     Step(
       name: "v018-content-versions",
       sql: String(decoding: PackageResources.v018_content_versions_sql, as: UTF8.self)),
+    Step(name: "v019-invisible", sql: String(decoding: PackageResources.v019_invisible_sql, as: UTF8.self)),
   ]
 }

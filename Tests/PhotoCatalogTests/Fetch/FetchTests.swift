@@ -257,6 +257,40 @@ import Testing
     }
   }
 
+  /// The first fetch after each commit counts the library, so that must not take a pass over all assets.
+  @Test(arguments: [
+    FetchOptions(), FetchOptions(includeHidden: true), FetchOptions(includeTrashed: true),
+    FetchOptions(collection: "recents"),
+  ])
+  func theLibraryIsCountedByTheAssetsThatAreLeftOut(options: FetchOptions) throws {
+    try fixture.execute("UPDATE asset SET is_hidden = 1 WHERE id IN (1, 2)")
+    try fixture.execute("UPDATE asset SET is_trashed = 1 WHERE id IN (2, 3, 4)")
+    let (sql, count, ids) = try fixture.catalog.read { reader in
+      let plan = try reader.plan(options)
+      return (plan.countStatement, try reader.count(plan), try reader.ids(plan))
+    }
+    #expect(count == ids.count)
+    #expect(sql.hasPrefix("SELECT (SELECT count(*) FROM asset) - (SELECT"))
+    let steps = try explain(options, sql)
+    #expect(steps.contains { $0.contains("INDEX asset_invisible") }, "\(steps)")
+  }
+
+  @Test(arguments: [
+    FetchOptions(includeHidden: true, includeTrashed: true), FetchOptions(collection: "hidden"),
+    FetchOptions(collection: "favorites"), FetchOptions(collection: "album:Mine"),
+    FetchOptions(collection: "folder:/photos"), FetchOptions(text: "jpg"), FetchOptions(mediaTypes: ["image"]),
+    FetchOptions(fetchLimit: 3), FetchOptions(excludeUnavailable: true), FetchOptions(predicate: "id > 2"),
+  ])
+  func otherListsAreCountedByTheirRows(options: FetchOptions) throws {
+    try fixture.addAlbum("Mine", [3, 1, 2])
+    try fixture.execute("UPDATE asset SET is_hidden = 1 WHERE id IN (1, 2)")
+    try fixture.execute("UPDATE asset SET is_trashed = 1 WHERE id IN (2, 3)")
+    try fixture.catalog.read { reader in
+      let plan = try reader.plan(options)
+      #expect(try reader.count(plan) == reader.ids(plan).count)
+    }
+  }
+
   /// No index has a user's album by date. So its pages are cut from one sorted list instead of sorting for each page.
   @Test func anAlbumByDateIsSortedOnce() throws {
     try fixture.addAlbum("Mine")
