@@ -146,6 +146,8 @@ import Testing
     ("memory at 2,000 with one observer", nil), ("memory at 2,000 with 80 observers of different lists", nil),
     ("fetch result of 2,000, first screen", nil), ("fetch result of 2,000, its end", nil),
     ("fetch result of 2,000, 30 photos at any place", nil), ("fetch result of 2,000, memory", nil),
+    ("fetch result of 2,000, observed, memory of the app", nil),
+    ("fetch result of 2,000, observed, memory of photod", nil),
     ("fetch result of 2,000, a change after a restart", nil),
   ]
 

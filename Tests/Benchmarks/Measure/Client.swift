@@ -11,6 +11,10 @@ func clientFigures(rounds: Int, socket: String) async throws -> Figures {
   for round in -1..<rounds {
     var one = Figures()
     let library = PhotoLibrary(socketPath: socket)
+    // The first fetch after a commit is the slowest, because photod does not know the length of the new list.
+    try await library.performChanges { changes in
+      changes.edit([1]) { photo in photo.isFavorite = round % 2 == 0 }
+    }
     let before = try residentBytes()
     let began = ContinuousClock.now
     let result = try await library.fetchAssets()
@@ -45,10 +49,12 @@ func clientFigures(rounds: Int, socket: String) async throws -> Figures {
   return figures
 }
 
-/// Follows all assets, and prints a line for each change: the nanoseconds of the monotonic clock, the number of assets, and
-/// whether the change was incremental. The first line is `ready`.
+/// Follows all assets, and prints a line for each change: the nanoseconds of the monotonic clock, the number of assets,
+/// whether the change was incremental, and the bytes that the list and its observation take in this process. The first
+/// line is `ready`.
 func followClient(changes count: Int, socket: String) async throws {
   let library = PhotoLibrary(socketPath: socket)
+  let before = try residentBytes()
   var result = try await library.fetchAssets()
   _ = try await result.ids
   print("ready")
@@ -59,7 +65,9 @@ func followClient(changes count: Int, socket: String) async throws {
     clock_gettime(CLOCK_MONOTONIC, &time)
     guard let details = change.details(for: result) else { continue }
     result = details.after
-    print(time.tv_sec * 1_000_000_000 + time.tv_nsec, result.count, details.hasIncrementalChanges ? 1 : 0)
+    print(
+      time.tv_sec * 1_000_000_000 + time.tv_nsec, result.count, details.hasIncrementalChanges ? 1 : 0,
+      try residentBytes() - before)
     fflush(nil)
     left -= 1
     if left == 0 { return }
