@@ -27,6 +27,8 @@ package enum ReplyLimits {
   package static let defaultPage = 500
   package static let maximumPage = 5_000
   package static let idsPerPage = 40_000
+  /// The ids in the first page of a list that takes several pages. A client shows the first screen when it has them.
+  package static let idsInShortPage = 1_000
   /// The most bytes that an id takes in a list, with the comma.
   package static let bytesPerID = 21
   package static let changesPerPage = 1_000

@@ -44,8 +44,10 @@ struct PagedList: Sendable {
     return Page(reply: reply, isLast: position >= pages.total || taken == 0)
   }
 
+  /// The first page of a long list is short, so that the client need not wait for 40,000 ids before it shows a screen.
   mutating func nextIDs(_ reader: CatalogReader) throws -> Page {
-    let ids = try pages.next(ReplyLimits.idsPerPage, reader)
+    let isShort = position == 0 && pages.total > ReplyLimits.idsPerPage
+    let ids = try pages.next(isShort ? ReplyLimits.idsInShortPage : ReplyLimits.idsPerPage, reader)
     let reply = VarlinkEncoded.idPage(ids, token: token, total: pages.total, offset: position)
     position += ids.count
     return Page(reply: reply, isLast: position >= pages.total || ids.isEmpty)

@@ -73,12 +73,22 @@ import Varlink
         try fixture.delete([ids[0], ids[20_000], ids[40_999]])
         try fixture.insert(5)
       }
-      #expect(pages.map { $0.ids?.count } == [40_000, 1_000] && pages.map(\.offset) == [0, 40_000])
+      #expect(pages.map { $0.ids?.count } == [1_000, 40_000] && pages.map(\.offset) == [0, 1_000])
       #expect(pages.flatMap { $0.ids ?? [] } == before && pages.allSatisfy { $0.total == 41_000 })
       #expect(Set(pages.map(\.token)).count == 1)
       let now = try await self.pages(path, "FetchIDs")
       #expect(now.flatMap { $0.ids ?? [] } == (try fixture.ids()) && now[0].total == 41_002)
       #expect(failures() == [])
+    }
+  }
+
+  /// A second page would need a snapshot between the two.
+  @Test func listThatFitsInAPageIsOnePage() async throws {
+    let fixture = try ServerFixture()
+    try fixture.insert(40_000)
+    try await fixture.serving { path, _ in
+      let pages = try await pages(path, "FetchIDs")
+      #expect(pages.map { $0.ids?.count } == [40_000])
     }
   }
 
