@@ -45,6 +45,7 @@ let package = Package(
     .target(
       name: "Migrations", path: "Migrations",
       resources: [
+        .embedInCode("schema.sql"),
         .embedInCode("v001-catalog.sql"), .embedInCode("v002-keywords.sql"), .embedInCode("v003-identity.sql"),
         .embedInCode("v004-user-data.sql"), .embedInCode("v005-volumes.sql"), .embedInCode("v006-seen.sql"),
         .embedInCode("v007-text.sql"), .embedInCode("v008-identity.sql"),

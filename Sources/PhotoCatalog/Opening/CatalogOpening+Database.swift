@@ -42,11 +42,27 @@ extension CatalogOpening {
     }
     try moveLogAside()
     let pool = try Catalog.makePool(files.catalog)
-    // Each step is a transaction. In memory none of them waits for the disk, and the file gets the result at once.
-    let empty = try DatabaseQueue(configuration: Catalog.configuration)
-    try Self.migrator(lastStep).migrate(empty)
-    try empty.backup(to: pool)
+    // The file gets all tables at once, so that no other process sees a part of them.
+    try Self.emptyDatabase(lastStep).backup(to: pool)
     return pool
+  }
+
+  /// Makes a catalog without a library, in memory.
+  ///
+  /// - Parameter lastStep: the last step of the schema, if that is not the last one of all.
+  static func emptyDatabase(_ lastStep: String?) throws -> DatabaseQueue {
+    let empty = try DatabaseQueue(configuration: Catalog.configuration)
+    guard lastStep == nil else {
+      try migrator(lastStep).migrate(empty)
+      return empty
+    }
+    try empty.write { database in
+      try database.execute(sql: Migrations.schema)
+      for step in Migrations.steps {
+        try database.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES (?)", arguments: [step.name])
+      }
+    }
+    return empty
   }
 
   private var noCatalog: PhotoError {
