@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ImageRecords
 import TestTools
+import Testing
 import WatchRecords
 import WorkerProcess
 
@@ -57,6 +58,19 @@ final class ImageProcess {
     ImageStream.append(request, to: &bytes)
     do { try send(bytes, [descriptor]) } catch { return .ended("\(error)") }
     return try receive()
+  }
+
+  /// The picture of a file with this content.
+  func picture(of content: [UInt8], in folder: TemporaryFolder, _ request: PictureRequest) throws -> Outcome {
+    let path = folder.path + "/file"
+    try Data(content).write(to: URL(fileURLWithPath: path))
+    return try picture(path, request)
+  }
+
+  /// The same picture, which must be a PNG, as pixels.
+  func raster(of content: [UInt8], in folder: TemporaryFolder, _ request: PictureRequest) throws -> Raster {
+    let outcome = try picture(of: content, in: folder, request)
+    return try Raster(png: try #require(outcome.bytes, "\(outcome)"))
   }
 
   private func send(_ bytes: [UInt8], _ descriptors: [Int32]) throws {

@@ -215,6 +215,24 @@ enum MadeFiles {
     return file
   }
 
+  /// A BMP with a header of 40 bytes or more.
+  ///
+  /// - masks: those of red, green, blue and alpha, in the header or after it.
+  /// - palette: red, green and blue of each colour.
+  static func bitmap(
+    _ width: Int, _ height: Int, bits: Int, compression: Int = 0, headerBytes: Int = 40, masks: [Int] = [],
+    palette: [[UInt8]] = [], data: [UInt8]
+  ) -> [UInt8] {
+    var header: [UInt8] = four(headerBytes) + four(width) + four(height) + two(1) + two(bits)
+    header += four(compression) + [UInt8](repeating: 0, count: 12) + four(palette.count) + four(0)
+    for mask in masks { header += four(mask) }
+    header += [UInt8](repeating: 0, count: max(0, headerBytes - header.count))
+    for color in palette { header += color.reversed() + [0] }
+    let start = 14 + header.count
+    let file: [UInt8] = Array("BM".utf8) + four(start + data.count) + four(0) + four(start)
+    return file + header + data
+  }
+
   /// A Photoshop file with 8 bits, packed or not.
   ///
   /// - thumbnail: a JPEG.

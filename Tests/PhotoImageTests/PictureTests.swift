@@ -14,14 +14,11 @@ import Testing
   }
 
   private func make(_ file: [UInt8], _ request: PictureRequest) throws -> ImageProcess.Outcome {
-    let path = folder.path + "/file"
-    try Data(file).write(to: URL(fileURLWithPath: path))
-    return try process.picture(path, request)
+    try process.picture(of: file, in: folder, request)
   }
 
   private func raster(_ file: [UInt8], _ request: PictureRequest) throws -> Raster {
-    let outcome = try make(file, request)
-    return try Raster(png: try #require(outcome.bytes, "\(outcome)"))
+    try process.raster(of: file, in: folder, request)
   }
 
   @Test(arguments: zip(1...8, Raster.cornersOfOrientations))
