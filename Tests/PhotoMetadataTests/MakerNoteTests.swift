@@ -75,6 +75,19 @@ import Testing
     #expect(camera?.lens == "EF50mm f/1.8 STM" && camera?.iso == 100)
   }
 
+  @Test func leicasLensIsRead() throws {
+    func note(_ version: UInt8, type: Int = 2) -> [UInt8] {
+      var lens = text(0x0303, "Vario-Elmar T 1:3.5-5.6 / 18-56 ASPH.   ")
+      lens.type = type
+      return Array("LEICA\0".utf8) + [version, 0] + directory([(0x0302, 1, 4, [0xFF, 0, 0, 0]), lens], base: 8)
+    }
+    for version: UInt8 in [6, 8] {
+      #expect(
+        try camera("LEICA CAMERA AG") { _ in note(version) }?.lens == "Vario-Elmar T 1:3.5-5.6 / 18-56 ASPH.")
+    }
+    #expect(try camera("LEICA CAMERA AG") { _ in note(6, type: 7) }?.lens == nil)
+  }
+
   @Test func nikonsLensIsARange() throws {
     func rationals(_ values: [Int]) -> [UInt8] { values.flatMap { Made.little32($0) + Made.little32(10) } }
     for (numbers, lens) in [

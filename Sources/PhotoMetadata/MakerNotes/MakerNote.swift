@@ -3,7 +3,7 @@ import Glibc
 /// The lens and the ISO in a camera's own block of EXIF (tag 0x927C).
 ///
 /// Vendors have published nothing. The layout of each block, its tags and the origin of its offsets are those of
-/// ExifTool's modules (Canon.pm, Nikon.pm, Olympus.pm, Panasonic.pm, Sony.pm). Only names that the block spells out are
+/// ExifTool's modules (Canon.pm, Nikon.pm, Olympus.pm, Panasonic.pm, which has Leica, and Sony.pm). Only names that the block spells out are
 /// read, and the ranges of focal length and aperture that Nikon and Sony write. A number of a lens would need a table
 /// of thousands of lenses. One or two directories are read, each once.
 ///
@@ -29,6 +29,8 @@ struct MakerNote {
       readOlympus(inFile, at: start + 8)
     } else if head.holds("Panasonic\0\0\0") {
       readPanasonic(inFile, at: start + 12)
+    } else if head.holds("LEICA\0"), head[7] == 0 {
+      readLeica(TIFFStructure(window: window, part: Self.rest(note, structure), order: order), at: 8)
     } else if head.holds("SONY DSC \0\0\0") || head.holds("SONY CAM \0\0\0") {
       readSony(inFile, at: start + 12)
     } else {
@@ -128,6 +130,15 @@ struct MakerNote {
     lens = tiff.text(directory.entries[0x0051]).flatMap { ["NO-LENS", "N/A", "NONE"].contains($0) ? nil : $0 }
     // 65534 and 65535 mean "intelligent ISO" and "unknown".
     iso = tiff.integer(directory.entries[0x003C]).flatMap { (1...65_533).contains($0) ? $0 : nil }
+  }
+
+  // MARK: - Leica
+
+  /// The block of the X, T and Q cameras. Its offsets count from its own start. Blocks of other cameras have the same
+  /// beginning, but no text in this tag.
+  private mutating func readLeica(_ tiff: TIFFStructure, at offset: Int) {
+    guard let entry = tiff.directory(at: offset, wanted: [0x0303])?.entries[0x0303], entry.type == 2 else { return }
+    lens = tiff.text(entry)
   }
 
   // MARK: - Sony
