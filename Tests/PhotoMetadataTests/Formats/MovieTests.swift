@@ -28,6 +28,17 @@ private typealias Box = BoxSamples
     #expect(facts.camera?.make == "Acme" && facts.camera?.model == "M1")
   }
 
+  /// Before brands existed, a file of QuickTime began with any of its boxes.
+  @Test(arguments: ["free", "skip", "wide", "mdat"]) func filmWithoutBrandsIsRead(first: String) throws {
+    let content = Box.box(first, [UInt8](repeating: 0, count: 64)) + Box.box("moov", Box.header(), Box.track())
+    let facts = try facts(of: content, name: "a.mov")
+    #expect(facts.contentType == "video/quicktime" && facts.pixelWidth == 640 && facts.failure == nil)
+  }
+
+  @Test func textWithTheNameOfABoxIsNoFilm() throws {
+    #expect(try facts(of: Array("the free encyclopedia".utf8), name: "a.mov").failure != nil)
+  }
+
   @Test(arguments: [("4", 4), ("4.0", 4), ("0x5", nil), ("nan", nil), ("4e0", nil)] as [(String, Int?)])
   func ratingOfAFilmIsADecimalNumber(text: String, expected: Int?) throws {
     let keys = Box.keys([("com.apple.quicktime.rating.user", Box.data(text))])

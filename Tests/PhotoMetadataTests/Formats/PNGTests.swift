@@ -196,6 +196,11 @@ private typealias Written = DescriptionSamples
     #expect(facts.creationDate?.description == date)
   }
 
+  @Test(arguments: ["CreationTime", "create-date"]) func creationTimeHasSeveralNames(keyword: String) throws {
+    let facts = try facts(Self.png(after: [Self.text(keyword, Array("1999:01:01 00:08:50".utf8))]))
+    #expect(facts.creationDate?.description == "1999-01-01T00:08:50")
+  }
+
   @Test func aTextThatInflatesWithoutEndIsBounded() throws {
     let bomb = Self.deflated([UInt8](repeating: 0x20, count: 64 << 20))
     for keyword in ["Raw profile type exif", "XML:com.adobe.xmp", "Title"] {

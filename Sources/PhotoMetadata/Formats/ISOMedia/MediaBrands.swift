@@ -13,6 +13,10 @@ enum MediaBrands {
       for box: StaticString in ["moov", "mdat", "wide", "pnot"] where head.holds(box, at: 4) {
         return MediaContent(.movie, .video, "video/quicktime")
       }
+      // Programs that move the header to the end leave such a box. In a text with this word, the size would be a letter.
+      for box: StaticString in ["free", "skip"] where head.holds(box, at: 4) && head[0] < 0x20 {
+        return MediaContent(.movie, .video, "video/quicktime")
+      }
       return nil
     }
     let end = min(head.count, Int(head.uint32(at: 0, .big)), longestBox)

@@ -54,7 +54,8 @@ struct PNGText {
       ("XML:com.adobe.xmp\0", .xmp), ("Raw profile type exif\0", .rawExif), ("Raw profile type APP1\0", .rawAPP1),
       ("Raw profile type xmp\0", .rawXMP), ("Raw profile type iptc\0", .rawIPTC), ("Raw profile type 8bim\0", .rawIPTC),
       ("Title\0", .title), ("Description\0", .description), ("Creation Time\0", .creationTime),
-      ("create-date\0", .creationTime),
+      // Other programs write these two.
+      ("CreationTime\0", .creationTime), ("create-date\0", .creationTime),
     ]
     return known.first { head.holds($0.0) }.map { ($0.1, $0.0.utf8CodeUnitCount - 1) }
   }
