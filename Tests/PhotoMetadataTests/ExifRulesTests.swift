@@ -31,6 +31,11 @@ import Testing
 
   // MARK: - Dates
 
+  @Test func descriptionInTheEXIFDirectoryIsACaption() throws {
+    #expect(try facts(exif: [0x010E: .ascii("Sea")]).caption == "Sea")
+    #expect(try facts(main: [0x010E: .ascii("Lake")], exif: [0x010E: .ascii("Sea")]).caption == "Lake")
+  }
+
   @Test(arguments: [
     ("2024:07:21 10:00:00", "2024-07-21T10:00:00"), ("2024-07-21T10:00:00", "2024-07-21T10:00:00"),
     ("2024/07/21 10:00", "2024-07-21T10:00:00"), ("2024:07:21  9:05:07", "2024-07-21T09:05:07"),
@@ -98,7 +103,9 @@ import Testing
     #expect(try facts(main: [0x010F: .ascii("   ")]).camera == nil)
   }
 
-  @Test func bytesThatAreNotUTF8AreLatin1() throws {
+  @Test func bytesThatAreNotUTF8AreOfWindows() throws {
+    let quoted = try facts(main: [0x010E: .bytes([0x93, 0xC4, 0x94, 0x20, 0x96, 0x81, 0x20, 0x80, 0x35, 0], type: 2)])
+    #expect(quoted.caption == "\u{201C}Ä\u{201D} \u{2013} €5")
     let latin = try facts(main: [0x010E: .bytes([0x5A, 0xFC, 0x72, 0x69, 0x63, 0x68, 0], type: 2)])
     #expect(latin.caption == "Zürich")
     let utf8 = try facts(main: [0x010E: .ascii("Zürich 日本")])

@@ -1,6 +1,6 @@
 /// Reads the application record of IPTC's Information Interchange Model (IIM 4.2).
 ///
-/// Texts are taken as UTF-8 if they are valid as such, else as Latin-1. Dataset 1:90, which names the character set, is
+/// Texts are taken as UTF-8 if they are valid as such, else as ``Windows1252``. Dataset 1:90, which names the character set, is
 /// ignored. Programs leave it out, or copy it from a file in another character set. Text beyond ASCII in another
 /// encoding is practically never valid UTF-8.
 enum IPTCFacts {

@@ -51,7 +51,7 @@ struct ExifFacts {
     location = Self.location(gps)
     rating = Self.rating(main)
     title = main.bytes(0x9C9B).flatMap { ExifText.decodeUTF16($0) }
-    caption = Self.caption(main, camera)
+    caption = Self.caption(main, exif, camera)
     keywords = Self.keywords(main)
     isScreenshot = Self.namesScreenshot(exif.bytes(0x9286)) || Self.namesScreenshot(main.bytes(0x9286))
   }
@@ -179,10 +179,11 @@ struct ExifFacts {
     return keywords.words
   }
 
-  /// ImageDescription, unless a camera wrote it, else Windows' comment.
-  private static func caption(_ main: ExifEntries, _ camera: Camera) -> String? {
+  /// ImageDescription, unless a camera wrote it, else Windows' comment. Some programs write the description in the EXIF
+  /// directory.
+  private static func caption(_ main: ExifEntries, _ exif: ExifEntries, _ camera: Camera) -> String? {
     CaptionDefaults.written(
-      main.text(0x010E), main.bytes(0x9C9C).flatMap { ExifText.decodeUTF16($0) }, by: camera)
+      main.text(0x010E) ?? exif.text(0x010E), main.bytes(0x9C9C).flatMap { ExifText.decodeUTF16($0) }, by: camera)
   }
 
   /// Whether a UserComment is "Screenshot", as Apple's systems write it. Its first 8 bytes name its encoding.

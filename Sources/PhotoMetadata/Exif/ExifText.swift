@@ -1,8 +1,8 @@
 /// Decodes texts as cameras and programs write them.
 enum ExifText {
-  /// UTF-8 up to the first NUL, without a byte order mark and without blanks around it. Bytes that are not UTF-8 are
-  /// taken as Latin-1. Control characters, including C1 (U+0080 to U+009F), are dropped. A text of blanks is `nil`,
-  /// whatever kind of blank it uses.
+  /// UTF-8 up to the first NUL, without a byte order mark and without blanks around it. A text that is not UTF-8 is
+  /// taken as ``Windows1252``. Control characters, including C1 (U+0080 to U+009F), are dropped. A text of blanks is
+  /// `nil`, whatever kind of blank it uses.
   static func decode(_ bytes: UnsafeRawBufferPointer) -> String? {
     var range = bytes.startIndex..<(bytes.firstIndex(of: 0) ?? bytes.endIndex)
     if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF, range.upperBound >= 3 {
@@ -18,7 +18,9 @@ enum ExifText {
     if let valid = String(validating: text, as: UTF8.self) {
       scalars.append(contentsOf: valid.unicodeScalars.filter { !isControl($0.value) && !isC1($0.value) })
     } else {
-      for byte in text where !isControl(byte) && !isC1(byte) { scalars.append(Unicode.Scalar(byte)) }
+      for byte in text where !isControl(byte) {
+        if let scalar = Windows1252.scalar(byte) { scalars.append(scalar) }
+      }
     }
     while let last = scalars.last, isBlank(last) { scalars.removeLast() }
     while let first = scalars.first, isBlank(first) { scalars.removeFirst() }

@@ -30,8 +30,8 @@ private typealias Written = DescriptionSamples
     }
   }
 
-  @Test func textsAreUTF8ElseLatin1() throws {
-    let iptc = Written.iptc(keywords: [Array("Zürich".utf8), [0x5A, 0xFC, 0x72, 0x69, 0x63, 0x68], [0x80, 0x81]])
+  @Test func textsAreUTF8ElseOfWindows() throws {
+    let iptc = Written.iptc(keywords: [Array("Zürich".utf8), [0x5A, 0xFC, 0x72, 0x69, 0x63, 0x68], [0x81, 0x8D]])
     #expect(try facts(iptc: iptc).keywords == ["Zürich"])
     #expect(try facts(iptc: Written.iptc(title: [0xC9, 0x74, 0xE9, 0])).title == "Été")
   }
