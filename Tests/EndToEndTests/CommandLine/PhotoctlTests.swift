@@ -210,6 +210,18 @@ import Varlink
       #expect(refused.status == 64 && refused.errors.contains("The title is ' '"), "\(refused)")
       let missing = try await run("albums", "add", "Nowhere", "1")
       #expect(missing.status == 66 && missing.errors.hasSuffix("See `photoctl help albums add`.\n"), "\(missing)")
+      #expect(missing.errors.contains("`photoctl albums create Nowhere` makes one."), "\(missing)")
+      let disk = (fixture.path("1.jpg") as NSString).deletingLastPathComponent
+      for (name, message) in [
+        ("Recents", "'Recents' is an album of photod, and no album of yours"),
+        ("smart:favorites", "'smart:favorites' is an album of photod, and no album of yours"),
+        ("folder:\(disk)", "'folder:\(disk)' is a folder on your disk, and no album of yours"),
+        ("id:99999", "no album of yours has the id 99999"), ("Nowhere", "there is no album of yours called 'Nowhere'"),
+      ] {
+        let fixed = try await run("albums", "delete", name)
+        #expect(fixed.status == 66 && fixed.errors.hasPrefix("photoctl: \(message)\n"), "\(fixed)")
+        #expect(!fixed.errors.contains(" create \(name)"), "\(fixed)")
+      }
       let undoable = try await run("undo", "--list").text.split(separator: "\n")
       try #require(undoable.count > 1)
       #expect(undoable[0].split(separator: " ") == ["NUMBER", "TIME", "PROGRAM", "CHANGE"])

@@ -235,7 +235,7 @@ struct AlbumsAddCommand: AsyncParsableCommand {
 
   func run() async throws {
     let library = connection.library
-    let album = try await library.album(album, kinds: [.album])
+    let album = try await library.album(album, kinds: [.album], mayBeNew: true)
     let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
     let found = try await assets.find(in: library)
     if isDryRun { try await library.check(found) } else { try await place(found, before: next, in: album, library) }
