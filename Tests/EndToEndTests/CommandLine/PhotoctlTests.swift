@@ -222,6 +222,15 @@ import Varlink
         #expect(fixed.status == 66 && fixed.errors.hasPrefix("photoctl: \(message)\n"), "\(fixed)")
         #expect(!fixed.errors.contains(" create \(name)"), "\(fixed)")
       }
+      for (arguments, message) in [
+        (["query", "--taken", "1999", "--format"], "No assets were found.\n"),
+        (["albums", "show", "Videos", "--format"], "The album has no visible assets.\n"),
+      ] {
+        let table = try await photoctl(fixture, arguments + ["table"])
+        #expect(table.status == 0 && table.text.isEmpty && table.errors == message, "\(table)")
+        let lines = try await photoctl(fixture, arguments + ["jsonl"])
+        #expect(lines.status == 0 && lines.text.isEmpty && lines.errors.isEmpty, "\(lines)")
+      }
       let undoable = try await run("undo", "--list").text.split(separator: "\n")
       try #require(undoable.count > 1)
       #expect(undoable[0].split(separator: " ") == ["NUMBER", "TIME", "PROGRAM", "CHANGE"])

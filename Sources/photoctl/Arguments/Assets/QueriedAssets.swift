@@ -14,10 +14,16 @@ struct QueriedAssets {
   /// The list is that of one moment. Each asset is shown in its state when its page is read. An asset that leaves the
   /// library in between is omitted.
   /// - Throws: ``PhotoLibraryError``, or an error from `body`.
-  func forEachPage(_ body: ([Asset]) throws -> Void) async throws {
+  ///
+  /// - Returns: the number of assets in the list.
+  @discardableResult
+  func forEachPage(_ body: ([Asset]) throws -> Void) async throws -> Int {
     // Most lists are short, and the first page has all of them.
     let first = try await library.fetchPage(options)
-    guard first.assets.count < first.total else { return try body(first.assets) }
+    guard first.assets.count < first.total else {
+      try body(first.assets)
+      return first.total
+    }
     var ids: [AssetID] = []
     var token = ""
     for try await page in library.fetchIDs(options) {
@@ -34,6 +40,7 @@ struct QueriedAssets {
       rest = rest.dropFirst(Self.pageSize)
     }
   }
+    return ids.count
 
   /// The most assets in one call, by the contract.
   private static let pageSize = 1_000

@@ -33,10 +33,11 @@ struct AlbumsShowCommand: AsyncParsableCommand {
     let library = connection.library
     let isFolder = album.text.hasPrefix(LibraryFolders.albumPrefix)
     let name = isFolder ? try await library.folders().album(album.text) : album.text
-    var renderer = ListRenderer<Asset>(
-      format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
+    let format = formats.chosen ?? .standard
+    var renderer = ListRenderer<Asset>(format: format, fields: fields.chosen, columns: Output.terminalColumns)
     let assets = QueriedAssets(library: library, options: FetchOptions(collection: name))
-    try await assets.forEachPage { try Output.put(try renderer.page($0)) }
+    let found = try await assets.forEachPage { try Output.put(try renderer.page($0)) }
     try Output.put(renderer.end())
+    if found == 0, format == .table { Output.complain("The album has no visible assets.\n") }
   }
 }

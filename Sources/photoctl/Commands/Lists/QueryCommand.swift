@@ -126,12 +126,14 @@ struct QueryCommand: AsyncParsableCommand {
           formats.chosen == .json ? JSONText.indented(Count(count: page.total)) : Array("\(page.total)\n".utf8))
         return
       }
-      var renderer = ListRenderer<Asset>(
-        format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
-      try await QueriedAssets(library: library, options: options).forEachPage { assets in
+      let format = formats.chosen ?? .standard
+      var renderer = ListRenderer<Asset>(format: format, fields: fields.chosen, columns: Output.terminalColumns)
+      let found = try await QueriedAssets(library: library, options: options).forEachPage { assets in
         try Output.put(try renderer.page(assets))
       }
       try Output.put(renderer.end())
+      // A person who gets an empty table might wait for it, or doubt that the command has worked.
+      if found == 0, format == .table { Output.complain("No assets were found.\n") }
     }
   }
 }
