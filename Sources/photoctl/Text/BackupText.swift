@@ -53,10 +53,14 @@ enum CheckText {
       text += "\(severity) \(Printable.text("\(finding.what) (\(finding.place))"))\n"
       text += "  \(Printable.text(finding.remedy))\n"
     }
-    let counts = check.counts.sorted { $0.key < $1.key }.map { Text.count($0.value, singular($0.key), $0.key) }
+    let counts = check.counts.sorted { $0.key < $1.key }.map { count($0.value, of: $0.key) }
     return text + (check.findings.isEmpty ? "intact: " : "checked: ") + counts.joined(separator: ", ") + "\n"
   }
 
-  /// The singular of a name that photod has in the plural: `commits`, but also `user data`.
-  private static func singular(_ name: String) -> String { name.hasSuffix("s") ? String(name.dropLast()) : name }
+  /// photod names what it counts in the plural, such as `commits`. Only `user data` has none, and is that of assets.
+  private static func count(_ number: Int, of name: String) -> String {
+    name.hasSuffix("s")
+      ? Text.count(number, String(name.dropLast()), name)
+      : "\(name) of \(Text.count(number, "asset", "assets"))"
+  }
 }

@@ -126,7 +126,7 @@ struct ManageTextTests {
     #expect(
       CheckText.text(
         .init(findings: [], counts: ["commits": 1, "user data": 1, "folders": 1, "lines": 0]), style: style)
-        == "intact: 1 commit, 1 folder, 0 lines, 1 user data\n")
+        == "intact: 1 commit, 1 folder, 0 lines, user data of 1 asset\n")
     let finding = CatalogCheck.Finding(
       severity: "error", what: "2 files belong to no asset", place: "resource 7", remedy: "Restore a backup.")
     #expect(

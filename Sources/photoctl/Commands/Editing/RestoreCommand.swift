@@ -71,8 +71,8 @@ struct RestoreCommand: AsyncParsableCommand {
     let made = known.map { " of \(WatchText.moment($0.date)), with \(BackupText.contents(of: $0))," } ?? ""
     try Output.put(
       """
-      the backup \(Printable.text(backup))\(made) would replace the catalog, which has \(Text.count(count, "asset", "assets"))
-      favorites, albums and edits would be those of the backup. photod would first back up the present catalog
+      The backup \(Printable.text(backup))\(made) would replace the catalog, which has \(Text.count(count, "asset", "assets")).
+      Favorites, albums and edits would be those of the backup. photod would first back up the present catalog.
 
       """)
   }
