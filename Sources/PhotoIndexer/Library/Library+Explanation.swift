@@ -157,9 +157,12 @@ extension Library {
     if reconciler.roots[rootID]?.isAvailable == false || !reconciler.tree.isMounted(row.directoryID) {
       let failure = row.readTime == .unknown ? nil : content?.failure
       let damage = failure.map { " photod could not read its content: \($0)." } ?? ""
+      let place = reconciler.tree.rootPaths[rootID].map { FilePath.text($0) } ?? "its folder"
       return Explanation(
         state: "offline",
-        reason: "It is in the library, but its folder is offline, or its drive is not mounted.\(damage)",
+        reason: reconciler.roots[rootID]?.isUnconfigured == true
+          ? "It is in the library, but \(place) is no longer in the configuration. Add it to `roots` again, and the photo is available.\(damage)"
+          : "It is in the library, but its folder is offline, or its drive is not mounted.\(damage)",
         assetID: row.assetID)
     }
     if let explanation = explainUnreadable(path, rootID: rootID, assetID: row.assetID) { return explanation }
@@ -178,8 +181,9 @@ extension Library {
     if let failure = content?.failure {
       return Explanation(
         state: "unreadable",
-        reason: "It is in the library, but its content could not be read: \(failure)."
-          + (ForbiddenFile.isFailure(failure) ? " \(Warning.remedy(ofUnreadable: EACCES))" : ""),
+        reason: ForbiddenFile.isFailure(failure)
+          ? "It is in the library, but it \(failure). \(Warning.remedy(ofUnreadable: EACCES))"
+          : "It is in the library, but its content could not be read: \(failure).",
         assetID: row.assetID)
     }
     if let suspect = reconciler.roots[rootID]?.suspect, reconciler.current(row) == nil {

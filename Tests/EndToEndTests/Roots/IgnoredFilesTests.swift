@@ -159,6 +159,9 @@ import Testing
       let warnings = try await fixture.status { $0.warnings.count == 2 }.warnings
       #expect(warnings.contains { $0.hasPrefix("\(places[0]) is no longer in the configuration. Its photos stay") })
       #expect(warnings.contains { $0.hasPrefix("\(places[1]) is no longer in the configuration. It has no photos") })
+      let why = String(decoding: try fixture.photoctl("why", places[0] + "/b.jpg").output, as: UTF8.self)
+      #expect(
+        why.hasPrefix("offline: It is in the library, but \(places[0]) is no longer in the configuration."), "\(why)")
       #expect(try fixture.photoctl("rescan", "--confirm", places[1]).status == 0)
       #expect(try await fixture.status().warnings.count == 1)
     }

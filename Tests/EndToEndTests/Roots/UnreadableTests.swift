@@ -106,6 +106,7 @@ import Testing
       #expect(line.path == path && line.kind == "unreadable", "\(line)")
       #expect(line.reason == "can't be opened: Permission denied" && line.remedy.hasPrefix("Correct the permissions."))
       let why = String(decoding: try fixture.photoctl("why", path).output, as: UTF8.self)
+      #expect(why.contains("It is in the library, but it can't be opened: Permission denied."), "\(why)")
       #expect(why.hasPrefix("unreadable: ") && why.contains("Correct the permissions."), "\(why)")
       // The remedy is true: nothing else is needed.
       try #require(chmod(path, 0o644) == 0)
