@@ -52,6 +52,12 @@ import Testing
         "Did you mean `removal-grace-seconds`? The keys are catalog, ignore, image-cache-size, log-level, poll-interval-seconds, removal-grace-seconds, roots, share-thumbnails, socket."
       ),
       ("[roots2]\nx = 1", "c.toml:1: unknown key \"roots2\"", nil),
+      (
+        "roots = [\"/a]\nsocket = \"/s\"\n", "c.toml:1: a text has no closing quote",
+        "Correct the line, or move the file away to start with the defaults."
+      ),
+      ("\nsocket = \"/s", "c.toml:2: a text has no closing quote", nil),
+      ("roots = [\"/a\",\n", "c.toml:1: a list has no closing ]", nil),
       ("zebra = 1\nant = 2", "c.toml:1: unknown key \"zebra\"", nil),
       (
         "roots = \"~/Pictures\"", "c.toml:1: roots is a string, not a list of folders",
@@ -68,11 +74,11 @@ import Testing
       ),
       (
         "[poll-interval-seconds]\n\"/p\" = 1",
-        "c.toml:2: the interval of /p is 1; it must be 2 to 86400 seconds", nil
+        "c.toml:2: the interval of /p is 1; it must be 2 to 86,400 seconds", nil
       ),
       (
         "[poll-interval-seconds]\n\"/p\" = 86401",
-        "c.toml:2: the interval of /p is 86401; it must be 2 to 86400 seconds", nil
+        "c.toml:2: the interval of /p is 86401; it must be 2 to 86,400 seconds", nil
       ),
       (
         "[poll-interval-seconds]\n'/p' = \"5\"",
@@ -95,7 +101,7 @@ import Testing
         "removal-grace-seconds = true", "c.toml:1: removal-grace-seconds is a boolean, not a number of seconds", nil
       ),
       (
-        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1.0; it must be 0 to 2,592,000",
+        "removal-grace-seconds = -1", "c.toml:1: removal-grace-seconds is -1; it must be 0 to 2,592,000",
         "Write seconds, as in: removal-grace-seconds = 600. With 0, photod removes missing photos at once."
       ),
       (

@@ -32,6 +32,8 @@ package struct ConfigurationFile: Hashable, Sendable {
   package static let minimumPollSeconds = 2
   /// A day. Without polling, changes on a share would never be seen.
   package static let maximumPollSeconds = 86_400
+  /// The same number for messages.
+  package static let maximumPollText = "86,400"
   /// A configuration has a few lines, so a larger file is some other file.
   package static let maximumBytes = 1 << 20
 
@@ -57,7 +59,7 @@ package struct ConfigurationFile: Hashable, Sendable {
       table = try TOMLTable(string: text)
     } catch let error as TOMLParseError {
       throw StartError(
-        .configuration, "\(path):\(error.source.begin.line): \(error.description)",
+        .configuration, "\(path):\(error.source.begin.line): \(Self.mistake(error, in: text))",
         remedy: "Correct the line, or move the file away to start with the defaults.")
     } catch {
       throw StartError(.configuration, "\(path): \(error)", remedy: "Correct the file, or move it away.")
@@ -116,6 +118,22 @@ package struct ConfigurationFile: Hashable, Sendable {
     return boolean
   }
 
+  /// Says in plain words what the parser reports about the most frequent mistakes, and repeats its words for others.
+  private static func mistake(_ error: TOMLParseError, in text: String) -> String {
+    let message = error.description
+    let endsEarly = message.contains("end-of-file")
+    if message.hasPrefix("Error while parsing string") {
+      // For the parser, the line break after a text without its quote is a control character, like any other.
+      let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      let index = Int(error.source.begin.line) - 1
+      let hasOther =
+        lines.indices.contains(index) && lines[index].utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+      if endsEarly || (message.contains("control characters") && !hasOther) { return "a text has no closing quote" }
+    }
+    if endsEarly, message.hasPrefix("Error while parsing array") { return "a list has no closing ]" }
+    return message
+  }
+
   private static func seconds(
     _ value: (any TOMLValueConvertible)?, _ key: String, _ source: Source
   ) throws(StartError) -> Double? {
@@ -125,7 +143,8 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
     guard (0...maximumGraceSeconds).contains(seconds) else {
       throw StartError(
-        .configuration, "\(source.place(of: key)): \(key) is \(seconds); it must be 0 to \(maximumGraceText)",
+        .configuration,
+        "\(source.place(of: key)): \(key) is \(value.int.map(String.init) ?? "\(seconds)"); it must be 0 to \(maximumGraceText)",
         remedy: "Write seconds, as in: \(key) = 600. With 0, photod removes missing photos at once.")
     }
     return seconds
@@ -178,7 +197,7 @@ package struct ConfigurationFile: Hashable, Sendable {
       }
       guard (minimumPollSeconds...maximumPollSeconds).contains(seconds) else {
         throw StartError(
-          .configuration, "\(place) is \(seconds); it must be \(minimumPollSeconds) to \(maximumPollSeconds) seconds",
+          .configuration, "\(place) is \(seconds); it must be \(minimumPollSeconds) to \(maximumPollText) seconds",
           remedy: "Write it as: \(example)")
       }
       intervals[folder] = UInt32(seconds)
