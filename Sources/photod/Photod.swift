@@ -137,16 +137,22 @@ struct PhotodArguments: ParsableCommand {
                     the catalog and the socket
 
       ENVIRONMENT
-        HOME, XDG_CONFIG_HOME, XDG_DATA_HOME   the folders of the files above
-        XDG_STATE_HOME, XDG_CACHE_HOME         more of these folders
-        XDG_RUNTIME_DIR                        the folder of the socket
-        PHOTOD_WATCH, PHOTOD_EXTRACT           paths of the helper programs, if they
-                                               are neither beside photod nor in
-                                               ../libexec/photod
-        PHOTOD_IMAGE, PHOTOD_PREVIEW           more of these paths
-        PHOTOD_VIDEO                           one more of these paths
-        LISTEN_FDS, NOTIFY_SOCKET              set by systemd
-        WATCHDOG_USEC, JOURNAL_STREAM          set by systemd
+        HOME              the folder in which the folders below are by default
+        XDG_CONFIG_HOME   the folder of the configuration
+        XDG_DATA_HOME     the folder of the catalog
+        XDG_STATE_HOME    the folder of the last commits
+        XDG_CACHE_HOME    the folder of the kept pictures
+        XDG_RUNTIME_DIR   the folder of the socket
+        PHOTOD_WATCH      the program photod-watch, if it is neither beside
+                          photod nor in ../libexec/photod
+        PHOTOD_EXTRACT    the program photod-extract, likewise
+        PHOTOD_IMAGE      the program photod-image, likewise
+        PHOTOD_PREVIEW    the program photod-preview, likewise
+        PHOTOD_VIDEO      the program photod-video, likewise
+        LISTEN_FDS        set by systemd: the socket is inherited
+        NOTIFY_SOCKET     set by systemd: photod reports its state there
+        WATCHDOG_USEC     set by systemd: how often photod must report
+        JOURNAL_STREAM    set by systemd: the log goes to the journal
 
       EXIT CODES
         0   photod was asked to end, or the configuration is right

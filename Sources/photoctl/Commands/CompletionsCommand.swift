@@ -7,7 +7,7 @@ struct CompletionsCommand: AsyncParsableCommand {
     discussion: """
       The script completes commands, options and their values. It asks the running photod for titles of albums, cameras, \
       lenses, keywords and backups, and for the values of --where. Without photod, these are missing. Within the quotes \
-      of --where, Tab completes keys, operators and values in turn: --where 'camera.model == "NI
+      of --where, Tab completes keys, operators and values, for example after 'camera.model == "NI.
 
       FILES
         bash    ~/.local/share/bash-completion/completions/photoctl

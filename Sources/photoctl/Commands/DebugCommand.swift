@@ -19,9 +19,11 @@ struct EventsCommand: AsyncParsableCommand {
     commandName: "events",
     abstract: "Prints the last changes of files, and the library's action for each.",
     discussion: """
-      photod keeps its last 1,000 events. For scans and for new folders, it counts the files of each folder. With \
-      --follow, it continues with new events until Ctrl-C or SIGTERM, or until the reader of the pipe has gone. A \
-      reader that is too slow misses events: a line has their number. In JSON, their numbers are missing.
+      photod keeps its last 1,000 events. The files that a scan finds have no events of their own, and neither have \
+      those of a new folder. One event for each folder has their number.
+
+      With --follow, it continues with new events until Ctrl-C or SIGTERM, or until the reader of the pipe has gone. A \
+      reader that is too slow misses events. A line then says how many, and in JSON the field number skips them.
 
       With --format text, a line has the time, the kind, the path, the asset and the reason. With --format jsonl, it \
       is an Event of org.photod.manage.

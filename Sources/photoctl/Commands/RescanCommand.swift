@@ -25,7 +25,7 @@ struct RescanCommand: AsyncParsableCommand {
   @Argument(help: "A folder or a file (default: all folders).", completion: .file())
   var path: String?
 
-  @Flag(help: "Only count the differences.")
+  @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Only count the differences.")
   var dryRun = false
 
   @Flag(help: "Remove the missing photos, because they are gone for good.")

@@ -203,9 +203,9 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
 struct AlbumsAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Adds assets to an album, or moves those that it has.",
+    abstract: "Adds assets to an album, or moves those that are in it.",
     discussion: """
-      They are placed in the order of the command line, at the end or before another asset. If one of them is not in the \
+      The assets are placed in the order of the command line, at the end or before another asset. If one of them is not in the \
       library, none of them is added.
 
       EXAMPLES
@@ -316,7 +316,7 @@ struct AlbumsCoverCommand: AsyncParsableCommand {
     commandName: "cover",
     abstract: "Chooses the cover of an album.",
     discussion: """
-      The album must have the asset, and shows it as its cover while it has it and the asset is not hidden. \
+      The asset must be in the album. If it is removed or hidden later, the album shows another cover until it is back. \
       `photoctl undo` brings the former cover back.
 
       EXAMPLES

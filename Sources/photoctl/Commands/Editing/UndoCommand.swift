@@ -12,7 +12,8 @@ struct UndoCommand: AsyncParsableCommand {
 
       The change is undone as a whole. photod undoes nothing if one of the photos or albums was changed again since. \
       The message names it. A change with more than 20,000 places of photos in albums, or 5,000 to 10,000 edits, can't \
-      be undone. The list has it nevertheless, and it is the last change until there is a later one.
+      be undone. --list shows such a change nevertheless. While it is the last one, `photoctl undo` needs the number of an \
+      earlier change.
 
       EXAMPLES
         photoctl undo

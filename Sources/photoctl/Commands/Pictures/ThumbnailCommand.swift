@@ -17,8 +17,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
       If there is no picture of an asset, its error is printed at the end, and the others are made nevertheless. OpenEXR \
       files and some AVIF sequences have none, and videos only if photod-video is installed. With \
       --format json, each result is an object with `id`, `path`, `width`, `height`, `byteCount`, `contentType`, \
-      `isDegraded` and `revision`, or with `id`, `failure` and `message`. isDegraded: the drive is offline, and only a \
-      smaller picture is kept.
+      `isDegraded` and `revision`, or with `id`, `failure` and `message`. isDegraded is true if the drive is offline, \
+      and photod keeps only a smaller picture.
 
       EXAMPLES
         photoctl thumbnail 42
