@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The conversion of the profile that was used last. To make one takes 5 ms, as long as all the rest of a thumbnail in HEIC,
-/// and most photos of a library have the same profile.
+/// The conversion of the profile that was used last. To make one takes 5 ms, as long as all the rest of a thumbnail in
+/// HEIC. Most photos of a library have the same profile.
 static struct {
   uint8_t *profile;
   size_t count;

@@ -7,7 +7,7 @@
 
 /// The source values of each result along one side, with their weights.
 struct kernel {
-  /// The number of weights of each result. Those behind the last source value are 0.
+  /// The number of weights of each result. The values behind the last source value are 0.
   int taps;
   /// The first source value of each result.
   int *starts;

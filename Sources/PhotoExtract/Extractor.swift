@@ -5,10 +5,10 @@ import Synchronization
 
 /// Reads the facts of files in processes without rights (photod-extract).
 ///
-/// A process reads one file after another. If a file ends the process, the file is read once more by a new process, and is
-/// blamed only if it ends that one too. If a file takes longer than ``deadline``, it is blamed and the process is killed. A
-/// file that takes longer than ``patience`` is handed to the caller as ``Extraction/unfinished(_:)``, and other processes
-/// read the files after it.
+/// A process reads one file after another. If a file ends the process, the file is read once more by a new process. It
+/// is blamed only if it ends that one too. If a file takes longer than ``deadline``, it is blamed and the process is
+/// killed. A file that takes longer than ``patience`` is handed to the caller as ``Extraction/unfinished(_:)``, and
+/// other processes read the files after it.
 ///
 /// A file is not to blame if the process did not start its work, if a signal from outside ended it, or if it waits for a
 /// disk.

@@ -39,9 +39,9 @@ extension FetchResultChangeDetails {
 
 /// Computes the incremental form once.
 ///
-/// The untouched ids keep their order. Without the touched ids, both published lists are therefore the same ids, except
-/// that a limit may leave one of them with more at its end. The gap of an id is the number of untouched ids before it.
-/// A touched survivor may stay, relative to the untouched ids, if its gap is the same in both lists.
+/// The untouched ids keep their order. Without the touched ids, both published lists therefore have the same ids. Only
+/// a limit may leave one of them with more ids at its end. The gap of an id is the number of untouched ids before it. A
+/// touched survivor may stay, relative to the untouched ids, if its gap is the same in both lists.
 struct IncrementalDifference {
   /// If more than one of every eight ids of the list is touched, the full form is faster.
   static let fullFrom = 8

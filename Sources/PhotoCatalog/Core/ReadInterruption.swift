@@ -12,8 +12,8 @@ enum ReadInterruption {
   /// Runs `body` with the budget of the current work.
   ///
   /// - Parameter whole: the budget of the read of which `body` is a part. It is watched again afterwards.
-  /// - Throws: `WorkBudget.Spent` instead of SQLite's error. It is also thrown if the budget was spent at the very end,
-  ///   because a test of a predicate may then have ended early with a wrong result.
+  /// - Throws: `WorkBudget.Spent` instead of SQLite's error. It is also thrown if the budget was spent at the very end.
+  ///   A test of a predicate may then have ended early with a wrong result.
   static func watching<Value>(
     _ database: Database, partOf whole: WorkBudget? = nil, _ body: () throws -> Value
   ) throws -> Value {

@@ -4,8 +4,8 @@ import PhotoModel
 /// Reads a list page by page from one snapshot.
 ///
 /// If the rows can be read in the order of an index (``FetchPlan/nextStatement``), each page begins after the last
-/// asset of the page before, and only that asset's key and id are kept. Otherwise the whole list is sorted once, and
-/// all of its ids are kept (8 bytes each).
+/// asset of the page before. Only that asset's key and id are kept. Otherwise the whole list is sorted once, and all of
+/// its ids are kept (8 bytes each).
 package struct FetchPages: Sendable {
   private enum Rest: Sendable {
     /// The rest begins after the asset with this value of the first sort key and this id. It has at most `left` ids.

@@ -41,8 +41,9 @@ package struct FetchPlan: Sendable {
     let options: FetchOptions
   }
 
-  /// Whether a commit can change the conditions of the list, because they are the query of a person's smart album, or
-  /// the collection was deleted and may come back. The plan is then made anew (``CatalogReader/current(_:)``).
+  /// Whether a commit can change the conditions of the list. This is so if they are the query of a person's smart
+  /// album, or if the collection was deleted and may come back. The plan is then made anew
+  /// (``CatalogReader/current(_:)``).
   package var followsQuery: Bool { followed != nil }
 
   /// About how much memory it takes, in bytes: the canonical text of the predicate, its SQL and its values. A predicate of
@@ -119,8 +120,8 @@ struct FetchSource: Sendable {
   var hasPredicate = false
   /// The conditions that can be checked without SQLite.
   var requirements = AssetRequirements()
-  /// Whether the source is restricted to the first assets of an album with a limit, so that a change of one asset can
-  /// make another one enter or leave the list.
+  /// Whether the source is restricted to the first assets of an album with a limit. A change of one asset can then make
+  /// another one enter or leave the list.
   var isWindow = false
   /// Whether conditions use `offline`, the directories below roots, or below mounts in them, that are offline.
   var usesOffline = false

@@ -4,7 +4,7 @@ import PredicateLanguage
 
 extension CatalogWriter {
   /// Writes the current content of an asset's file. The user data stays. If neither a field that clients see nor the
-  /// revision differs, only the stat is written, and the values of the file that a person's edits replace.
+  /// revision differs, this writes only the stat, and the file's values that a person's edits replace.
   ///
   /// - Parameter hasNewBytes: Whether the bytes of the file may differ, which the fields need not show. If so, the
   ///   asset gets a revision that it never had.

@@ -216,7 +216,7 @@ extension CatalogWriter {
 
   /// Writes the sample and hash of a file. The call writes them only if the file's size, times and inode in the catalog
   /// are those of the row. Otherwise the marks belong to an earlier state of the file. If the file could not be read
-  /// since it changed, the catalog has the marks of the content before, and compares the next reading with them.
+  /// since it changed, the catalog has the marks of the content before. It compares the next reading with them.
   package func keepMarks(of row: FileRow) throws {
     let update = try RawStatement(
       database,

@@ -41,8 +41,8 @@ extension CatalogWriter {
       if let content = try comparedContent(of: id) { owners[content, default: []].insert(id) }
     }
     for (content, ids) in owners {
-      // If two or more other files have this content, they are flagged already. So the rows suffice to find the file that was
-      // the only one until now, and also one whose hash a trigger of the schema requested.
+      // If two or more other files have this content, they are flagged already. So the rows suffice to find the file
+      // that was the only one until now. They also suffice for one whose hash a trigger of the schema requested.
       let found = try assets(with: content, limit: ids.count + 3)
       for id in found.union(ids) { flags[id] = found.count > 1 }
     }

@@ -122,8 +122,8 @@ extension FileLookups {
     return (found, found.count < Self.mostTombstones)
   }
 
-  /// The tombstones of files that had the same size and fingerprint as a file, and also the same name and modification
-  /// time, or the same hash.
+  /// The tombstones of files that had the same size and fingerprint as a file. They also had the same hash, or the same
+  /// name and modification time.
   ///
   /// - Returns: the tombstones, and whether there are no others with this name and time. If very many tombstones have this
   ///   time, some are left out.

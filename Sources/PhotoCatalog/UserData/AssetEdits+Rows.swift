@@ -1,8 +1,8 @@
 import GRDB
 import PhotoModel
 
-// The edits of assets in the catalog. Beside them are the values of the file that they replace in the table of assets, so
-// that a reading of the file is compared with the earlier one.
+// The edits of assets in the catalog. Beside them are the values of the file that they replace in the table of assets.
+// So a reading of the file is compared with the earlier one.
 
 extension FileLookups {
   /// nil if there is no such asset.

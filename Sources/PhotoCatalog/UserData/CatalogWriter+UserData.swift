@@ -53,7 +53,7 @@ extension CatalogWriter {
     try update.run()
   }
 
-  /// Writes the fields that differ. Most indexes have the creation date or the location, and an update of such a column
+  /// Writes the fields that differ. Most indexes have the creation date or the location. An update of such a column
   /// writes all of their entries, whether it differs or not.
   private func writeFields(_ fields: EditableFields, of id: AssetID) throws {
     let texts = try RawStatement(database, "UPDATE asset SET title = ?, caption = ?, rating = ? WHERE id = ?")

@@ -42,8 +42,8 @@ import PhotoModel
 //     before it is placed. No line follows when it leaves its last album: the reader drops lines that nothing needs. When
 //     a tombstone expires, its asset is removed from its albums and gets a line without user data.
 //   - So the first placement of an asset costs a whole line, 250 to 450 bytes, and each later one a few bytes. A shared line
-//     for the folder and the volume of many files would be shorter. But damage to it would cost all of these files, and an
-//     earlier photod, which does not know such lines, could not recognise the files after the loss of the catalog.
+//     for the folder and the volume of many files would be shorter. But damage to it would cost all of these files. An
+//     earlier photod does not know such lines, and could not recognise the files after the loss of the catalog.
 //   - A compaction wrote everything up to `all`, from the catalog, to a new file that then took the name. It holds
 //     everything up to its number.
 

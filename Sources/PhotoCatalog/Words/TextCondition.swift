@@ -18,7 +18,7 @@ struct TextCondition: Sendable {
   static let dependsOn: ChangedFields = [.content, .metadata, .keywords, .path, .resources]
 
   /// The most prefixes for which the index is asked at a time. It prepares them without a break, at some 0.2 s for a
-  /// letter and a million photos, and the budget of a read is checked only afterwards.
+  /// letter and a million photos. The budget of a read is checked only afterwards.
   private static let maximumIndexedPrefixes = 4
 
   private static let unindexed =

@@ -445,7 +445,7 @@ extension Duration {
   fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// The connections for calls, made when they are needed. photod answers the calls of a connection one after another, so
+/// The connections for calls, made when they are needed. photod answers the calls of a connection one after another. So
 /// each task gets a connection of its own, and a slow call holds up no other. If there are enough, calls share one.
 private actor SharedConnection {
   private static let mostConnections = 4

@@ -149,7 +149,7 @@ public final class ChangeRegistration: Sendable {
   }
 
   /// Calls the handler on its own actor. The registration is checked there, in the same turn of the actor in which the
-  /// handler begins, so that no call begins after an `unregister()` of that actor.
+  /// handler begins. So no call begins after an `unregister()` of that actor.
   private static func call(
     _ handler: Handler, _ change: Change, _ calls: ObserverCalls, isolation: isolated (any Actor)?
   ) async {

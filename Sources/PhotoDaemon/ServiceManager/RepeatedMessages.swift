@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 
 /// A log for messages that a client can cause over and over. It logs each message once a minute at most, with the
-/// number of those in between as `more`, so that a client in a loop does not fill the journal.
+/// number of those in between as `more`. So a client in a loop does not fill the journal.
 struct RepeatedMessages: LogHandler {
   static let pause = Duration.seconds(60)
 

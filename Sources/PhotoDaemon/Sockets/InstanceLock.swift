@@ -44,8 +44,8 @@ package final class InstanceLock: Sendable {
   /// Removes the file if this process made it. A photod that could not open the catalog calls this when it ends, because
   /// the file beside the lock may not be a catalog at all.
   ///
-  /// The lock and the claim hold until the object ends. So no other photod can have locked the file that is removed, and
-  /// one that has opened it meanwhile finds that it has lost its name.
+  /// The lock and the claim hold until the object ends. So no other photod can have locked the file that is removed.
+  /// One that has opened it meanwhile finds that it has lost its name.
   package func removeIfNew() {
     guard isNew, Self.isName(path, of: descriptor) else { return }
     unlink(path)

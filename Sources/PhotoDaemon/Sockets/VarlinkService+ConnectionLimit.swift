@@ -19,6 +19,6 @@ extension VarlinkService.Limits {
   /// The files of the catalog's readers, its journal and backups, and photod-watch.
   private static let own = 128
   /// The files of a connection. One is its socket. The other stands for the catalog and its log, which are open while a
-  /// snapshot is read for the connection, but few connections do that at once.
+  /// snapshot is read for the connection. But few connections do that at once.
   private static let perConnection = 2
 }

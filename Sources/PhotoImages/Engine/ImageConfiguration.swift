@@ -55,7 +55,7 @@ package struct SharedThumbnailConfiguration: Sendable {
 }
 
 /// The clock of the store: seconds since 1970 when photod started, and monotonic from then on. Times of an earlier run
-/// can be compared with it, and a change of the wall clock does not shorten the life of a path that was sent.
+/// can be compared with it. A change of the wall clock does not shorten the life of a path that was sent.
 package struct ImageClock: Sendable {
   package var seconds: @Sendable () -> UInt32
 

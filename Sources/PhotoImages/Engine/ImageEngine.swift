@@ -265,9 +265,9 @@ package final class ImageEngine: Sendable {
     return statistics
   }
 
-  /// The requests and members that wait for their turn. Those of a session that does not read its results get no turn, and
-  /// are not counted. So this gets to 0 when all other work is done. A session that reads them has no room for moments
-  /// only, and is counted.
+  /// The requests and members that wait for their turn. A session that does not read its results gets no turn, and its
+  /// requests and members are not counted. So this gets to 0 when all other work is done. A session that reads them has
+  /// no room for moments only, and is counted.
   private static func queuedCount(_ state: State, now: UInt32) -> Int {
     func counts(_ session: Int, _ lane: ImageLane) -> Bool {
       state.sessions[session].map { $0.hasRoom(lane) || $0.isReading(now: now) } ?? false
@@ -322,7 +322,7 @@ package final class ImageEngine: Sendable {
   private static let removalEndLimit = DispatchTimeInterval.milliseconds(1250)
 
   /// Ends all sessions, threads and processes, and carries out the removals that were ordered. A thread that waits for a
-  /// disk is left behind after a second, and removals that a slow disk would delay are left to the next start. Further
+  /// disk is left behind after a second. Removals that a slow disk would delay are left to the next start. Further
   /// calls do nothing.
   package func shutDown() {
     let begin = DispatchTime.now()

@@ -2,8 +2,8 @@ import PhotoModel
 
 /// The name of a kept picture: the library, the asset, its revision, and the file and size of the picture.
 ///
-/// The file of the picture is `AA/ASSET-REVISION-VARIANT-LIBRARY.jpg` (or `.png`) in the store's folder, where `AA` is
-/// the lowest byte of the asset's id, and all numbers but the id are hexadecimal. The path of the photo is no part of the
+/// The file of the picture is `AA/ASSET-REVISION-VARIANT-LIBRARY.jpg` (or `.png`) in the store's folder. `AA` is the
+/// lowest byte of the asset's id, and all numbers but the id are hexadecimal. The path of the photo is no part of the
 /// name.
 struct PictureKey: Hashable, Sendable {
   /// FNV-1a of the library's UUID. Each catalog counts ids from 1, so the assets of two libraries have the same ids.

@@ -4,9 +4,9 @@ import WatchRecords
 /// A folder on the way down a path.
 ///
 /// The names of the path are looked at one after the other. A look at each prefix of the path would begin at the first
-/// name each time, so that the time would grow with the square of the path's length.
+/// name each time. The time would grow with the square of the path's length.
 protocol FolderOnPath {
-  /// What has this name in the folder.
+  /// The kind of the entry with this name in the folder.
   func kind(of name: [UInt8]) -> NameKind
   /// The name of the file in the folder that keeps media programs out of it. nil if there is none or none is known.
   func marker() -> [UInt8]?
@@ -14,7 +14,7 @@ protocol FolderOnPath {
   mutating func enter(_ name: [UInt8])
 }
 
-/// What has a name in a folder. Links are not followed.
+/// The kinds of entries of a folder. Links are not followed.
 enum NameKind {
   case folder, link, other, absent
   /// The folder can't be searched, or its share does not answer.

@@ -4,7 +4,7 @@ import WatchRecords
 
 // The rules by which the stat of a file on the disk shows that it is a file of the catalog. They stand here and
 // nowhere else, because ReadAhead, the reconciler and dry runs decide by them. If they differed, files would be read in
-// vain, or in the turn of the library, and a dry run would count other differences than a scan.
+// vain, or in the turn of the library. A dry run would count other differences than a scan.
 //
 // 1. A file has the identity of a row if inode and birth time are the same.
 // 2. A file was read as it is if its size and modification time are those of the reading. A rename changes only the change

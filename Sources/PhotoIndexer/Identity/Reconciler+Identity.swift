@@ -139,7 +139,7 @@ extension Reconciler {
   }
 
   /// The deleted assets that a new file may be by its content (see ``IdentityProof``). If there are none, it may be the
-  /// asset with the same path whose user data is from before the catalog was lost, even if its content is another one.
+  /// asset with the same path whose user data is from before the catalog was lost. Its content may then be another one.
   func formers(of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     guard remembered.hasTombstones else { return [] }
     if let fingerprint = row.marks.fingerprint, remembered.mayHaveTombstone(fingerprint: fingerprint) {
@@ -175,10 +175,11 @@ extension Reconciler {
   /// Removes the deleted assets that a file with their content is not, because it is a copy of a photo that is present.
   ///
   /// A move to another disk is a copy and then a removal. If the copy became a deleted photo, the photo that is moved would
-  /// end with its user data. A file in the place of a deleted photo is that photo. If a photo on another disk has the same
-  /// content, any other file is the deleted photo only if that has user data, and is not farther from the file (see
-  /// ``PlaceLikeness``). The present photo must have been there before the other was deleted: of equal photos that are put
-  /// back together, the first is no reason against the second.
+  /// end with its user data. A file in the place of a deleted photo is that photo. Any other file may be a copy of a
+  /// photo on another disk with the same content. If there is one, the file is the deleted photo only if the deleted
+  /// one has user data, and is not farther from the file (see ``PlaceLikeness``). The present photo must have been
+  /// there before the other was deleted: of equal photos that are put back together, the first is no reason against the
+  /// second.
   private func withoutCopies(_ formers: [Tombstone], of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     let path = path(of: row)
     guard formers.contains(where: { $0.deletedDate != nil && $0.path != path }) else { return formers }

@@ -103,8 +103,8 @@ extension Warning {
 
   static let retry = "photod tries again by itself. If this continues, check the disk."
 
-  /// photod-watch examines polled folders in which something changed lately, and all of them, every so many seconds, in
-  /// so far as its share of the processor allows.
+  /// photod-watch polls the folders that changed lately more often than the others. Its share of the processor may not
+  /// suffice for the times that are named here.
   private static let lateness = """
     In folders that changed lately, photod notices new and removed photos within 2 seconds, in the others within 30. \
     It notices photos that are edited in place within a minute. With very many folders, it takes longer.

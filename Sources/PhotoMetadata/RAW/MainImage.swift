@@ -1,9 +1,9 @@
 /// The size of the main image of a TIFF file or a camera's RAW file.
 ///
 /// The first directory often describes a thumbnail. The main image is the first one with NewSubfileType 0 (TIFF 6.0,
-/// section 8), in the order first directory, its SubIFDs (TIFF Technical Note 1), and the rest of the chain. Without
-/// that, it is the first one with a size. ExifTool's ImageSize has the same rules. So the size of a DNG includes the
-/// margins that DefaultCropSize cuts off, as the sizes of other RAW files do.
+/// section 8). The first directory comes first, then its SubIFDs (TIFF Technical Note 1), and then the rest of the
+/// chain. Without that, it is the first one with a size. ExifTool's ImageSize has the same rules. So the size of a DNG
+/// includes the margins that DefaultCropSize cuts off, as the sizes of other RAW files do.
 ///
 /// Vendors deviate from it, as known from ExifTool's and LibRaw's sources:
 /// - Canon's CR2 and Phase One's IIQ have the size in EXIF. Their directories describe only previews.

@@ -159,8 +159,8 @@ package final class ReadThreads: Sendable {
 
   /// Runs jobs until no further one may run.
   ///
-  /// The jobs of heavy processes have long time slices, so that the threads of other clients and of the library run at
-  /// once when they wake.
+  /// The jobs of heavy processes have long time slices. So the threads of other clients and of the library run at once
+  /// when they wake.
   private func work(on thread: DispatchQueue, _ first: ProcessTurns<Job>.Turn) {
     var next: ProcessTurns<Job>.Turn? = first
     var isLong = false

@@ -1,7 +1,6 @@
 import NIOCore
 
-/// A received call. Its own fields are decoded. Of its parameters, only the range is found, because their type depends
-/// on the method.
+/// A received call. Its own fields are decoded, but not its parameters, because their type depends on the method.
 struct CallEnvelope {
   let method: String
   /// The range of the parameters object in the message; nil if it was left out or null.

@@ -75,7 +75,7 @@ struct Failure: Error, Hashable, Sendable {
   private static let hint =
     "A predicate compares keys of an asset with values: --where \"isFavorite == true AND rating >= 4\"."
 
-  /// The remedy of the error, but another one if root looks for a photod by `sudo`, and one without the number of a
+  /// The remedy of the error. It is another one if root looks for a photod by `sudo`. It never has the number of a
   /// request, because the command made the requests.
   private static func remedy(for error: PhotoLibraryError, _ environment: (String) -> String?) -> String {
     if case .changeRejected(let index, _) = error,

@@ -1,7 +1,7 @@
 import PhotoModel
 
-/// The last known paths of the assets in a watch, so that it can name a removed asset, and the former path of a moved
-/// one.
+/// The last known paths of the assets in a watch. With them, it can name a removed asset, and the former path of a
+/// moved one.
 struct SeenPaths: Sendable {
   private var paths: [AssetID: String] = [:]
   /// The ids in the order in which they were first seen, as a ring that begins at `oldest`. Forgotten ids stay until

@@ -52,8 +52,8 @@ final class LateReads: Sendable {
 
   /// A file may take some seconds, and each thread reads one at a time.
   private static let threadCount = 8
-  /// The most threads for files of one drive that wait for a process, so that others are left for processes that have begun
-  /// a file and for other drives.
+  /// The most threads for files of one drive that wait for a process. The others are left for processes that have begun
+  /// a file, and for other drives.
   private static let mostThreadsOfDrive = 3
   /// The most threads for files of all shares. A slow share may take a minute for one file.
   private static let mostThreadsOfShares = 3

@@ -46,7 +46,8 @@ struct RecentPlaces {
     if self[place.number] == nil { insert(place) }
   }
 
-  /// The path of a directory with a slash at its end, or nil if the place of one of the directories above it is not here.
+  /// The path of a directory with a slash at its end. It is nil if the place of one of the directories above it is not
+  /// here.
   mutating func path(of number: DirectoryNumber) -> [UInt8]? {
     guard let names = names(above: number).names else { return nil }
     var path: [UInt8] = []

@@ -126,7 +126,7 @@ final class DryRuns: Sendable {
     )
   }
 
-  /// What a walk needs of the library.
+  /// The parts of the library that a walk needs.
   struct Snapshot: Sendable {
     let tree: CatalogTree
     let volumes: Volumes

@@ -16,8 +16,9 @@ struct HeldFiles {
   /// was read ahead, takes some hundred bytes each.
   ///
   /// A file in the place of a known one is then that photo with new content, even if the scan finds the known file elsewhere
-  /// later. A new file is a deleted photo if its content proves that, and no file of its size that is not known yet is in that
-  /// photo's own place. After the catalog was lost, the path suffices, unless the content is another one.
+  /// later. A new file is a deleted photo if its content proves that. There must be no unknown file of its size in that
+  /// photo's own place, because that may be the photo. After the catalog was lost, the path suffices, unless the
+  /// content is another one.
   private let limit: Int
 
   /// - Parameter limit: the most files that are held.

@@ -99,7 +99,7 @@ struct ReadRetries {
     return id
   }
 
-  /// Those of these files that were not read, or have no later time, are due again.
+  /// Makes those of the files due again that were not read, or have no later time.
   mutating func giveBack(_ ids: [AssetID]) {
     for id in ids { file(id) }
   }

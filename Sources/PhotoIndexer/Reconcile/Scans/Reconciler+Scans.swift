@@ -127,8 +127,8 @@ extension Reconciler {
   /// Decides the ended scans once no scan is under way. A file that left one root may turn up in another that is still
   /// being scanned.
   ///
-  /// If several scans of one root have waited, the last scan of the whole root decides for those before it, because it
-  /// missed everything that they missed. If each decided, each could remove as much as the brake allows to one scan. A
+  /// If several scans of one root have waited, the last scan of the whole root decides for those before it. It missed
+  /// everything that they missed. If each decided, each could remove as much as the brake allows to one scan. A
   /// confirmed scan decides for itself, because the confirmation does not apply to the files that a later scan missed.
   private func decideEndedScans(in batch: inout Batch) throws {
     guard !scans.areUnderWay else { return }

@@ -250,8 +250,9 @@ struct AlbumsAddCommand: AsyncParsableCommand {
   private func place(
     _ assets: FoundAssets, before next: AssetID?, in album: AssetCollection, _ library: PhotoLibrary
   ) async throws {
-    // If the asset before which they are placed is one of them, the assets of a later call come behind those of the call before
-    // it. The last one of those is placed again, before the first asset behind it that the later call does not place.
+    // The asset before which they are placed may be one of them. Then the assets of a later call come behind those of
+    // the call before it. The last one of those is placed again, before the first asset behind it that the later call
+    // does not place.
     let isPlaced = next.map(assets.ids.contains) ?? false
     var last: AssetID?
     try await library.change(assets, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in

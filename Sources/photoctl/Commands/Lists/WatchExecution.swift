@@ -1,7 +1,7 @@
 import PhotoClient
 import PhotoModel
 
-/// Runs a command for each commit of the library, or for each photo in it, and keeps the token of the last commit whose
+/// Runs a command for each commit of the library, or for each photo in it. It keeps the token of the last commit whose
 /// commands have all succeeded.
 struct WatchExecution {
   /// One line of a command's input.
