@@ -320,7 +320,7 @@ import Varlink
   }
 
   /// photod-watch gets the roots before the catalog is open. The library must know them by the same numbers, whatever
-  /// their order was at the last start, because each root would be scanned a second time otherwise.
+  /// their order was at the last start. Otherwise each root would be scanned a second time.
   @Test func startScansEachRootOnce() async throws {
     try await DaemonFixture.with { fixture in
       for name in ["a", "b", "c"] { try fixture.write("\(name)/1.jpg") }

@@ -89,8 +89,8 @@ import Testing
     #expect(try process.picture(plain, .test(.embedded)).failure == .noEmbeddedPicture)
   }
 
-  /// Real photos by the ends of their paths, with the sizes of their embedded pictures in a frame of 256 × 256. Those that
-  /// are higher than wide were taken with a rotated camera.
+  /// Real photos by the ends of their paths, with the sizes of their embedded pictures in a frame of 256 × 256. The
+  /// photos that are higher than wide were taken with a rotated camera.
   private static let real: [(path: String, width: Int, height: Int)] = [
     ("images/iphone.heic", 256, 192), ("heic/IMG_2682.heic", 256, 192), ("iphone_13_pro_max.HEIC", 192, 256),
     ("samsung-one-ui-6.heic", 192, 256), ("examples/example.heic", 256, 170), ("heic-single.heic", 240, 160),

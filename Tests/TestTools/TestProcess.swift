@@ -12,7 +12,7 @@ import Glibc
 ///   another thread has opened meanwhile. The program then holds the pipe of another program open, and a test that
 ///   reads this pipe waits for the ends of both.
 /// - The end of a program is known when the program has ended. Foundation's class waits for the end of a socket that
-///   the program inherits, so a daemon that the program leaves behind, or another program, delays it.
+///   the program inherits. A daemon that the program leaves behind, or another program, delays it.
 package final class TestProcess: @unchecked Sendable {
   package enum TerminationReason: Sendable { case exit, uncaughtSignal }
 

@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RereadingTests {
   private static let count = 300
 
-  /// What a person or a program can see of a photo.
+  /// The part of a photo that a person or a program can see.
   private struct Seen: Hashable {
     let id: AssetID
     let path: String?

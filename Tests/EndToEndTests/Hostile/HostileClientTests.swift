@@ -8,8 +8,8 @@ import Testing
 /// A hostile client beside a normal one. The hostile client may not delay the normal one, fill the memory, end photod,
 /// or keep it from noticing changes.
 ///
-/// In `make test` the adversary does each action once. The normal client must be served meanwhile, but its times are
-/// not judged, because the other tests and the adversary itself take the processors from photod.
+/// In `make test` the adversary does each action once. The normal client must be served meanwhile. Its times are not
+/// judged, because the other tests and the adversary itself take the processors from photod.
 ///
 /// PHOTOD_HOSTILE_SECONDS=720 runs the whole proof, for a machine with no other load. It also judges the times, against
 /// those of the same client while the adversary attacks another photod. PHOTOD_HOSTILE_PHOTOS is the number of photos,

@@ -2,7 +2,7 @@ import PhotoClient
 import PhotoModel
 
 extension ChangeModel {
-  /// What the library has otherwise.
+  /// The differences of the library from this model.
   func differences(from library: PhotoLibrary) async throws -> [String] {
     var differences: [String] = []
     func expect(_ isEqual: Bool, _ difference: @autoclosure () -> String) {

@@ -225,8 +225,8 @@ import class Foundation.ProcessInfo
     #expect(plain != nil && album == nil)
   }
 
-  /// If a directory is renamed or a root leaves, only lists whose options depend on paths or availability are examined,
-  /// and in those only the assets below it.
+  /// If a directory is renamed or a root leaves, only lists whose options depend on paths or availability are examined.
+  /// In those, only the assets below it are.
   @Test func renamedFolderAndRootThatLeavesAreNotFetched() throws {
     let library = try RandomLibrary(seed: 1)
     let fixture = library.fixture

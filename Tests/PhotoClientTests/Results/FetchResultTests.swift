@@ -191,7 +191,7 @@ import Varlink
         #expect(try await result[index]?.id == ids[index])
         #expect(result.lineage.pages.keptCount <= AssetPages.capacity)
       }
-      // Those that were used last are kept, so no page was loaded twice.
+      // The pages that were used last are kept, so no page was loaded twice.
       #expect(list.batches.flatMap(\.self).count == ids.count)
       var count = 0
       for try await (index, asset) in result.enumerate(in: 1_000..<9_999) {

@@ -129,7 +129,7 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.revision(id) != before)
   }
 
-  /// The background work makes samples and hashes. Those of the new content would hide that it differs.
+  /// The background work makes samples and hashes. Samples and hashes of the new content would hide that it differs.
   @Test func marksOfAFileThatCouldNotBeReadAreNotKept() throws {
     let (fixture, id) = try favorite()
     let stat = fixture.disk.edit("/p/a.jpg", editsContent: false)

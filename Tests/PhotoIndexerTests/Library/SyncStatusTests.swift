@@ -12,7 +12,7 @@ import WatchRecords
 /// The status at the end of a sync.
 @Suite(.timeLimit(.minutes(15))) struct SyncStatusTests {
   /// The answer to a sync often comes in one batch with the scan that it waited for. A caller asks for the status as soon as
-  /// it has the answer, on another thread than that of the library, so each of many syncs must find its own scan.
+  /// it has the answer, on another thread than that of the library. So each of many syncs must find its own scan.
   @Test func statusAfterASyncHasWhatTheSyncWaitedFor() async throws {
     let environment = try TestCatalog("syncs")
     let library = try Library(

@@ -35,8 +35,8 @@ struct RemovalOracle {
     for id in suspected { suspectedSince[id] = suspectedSince[id] ?? time }
   }
 
-  /// Makes each end of a scan a part of its own, so that the decisions of a scan are not mixed with earlier records or
-  /// with another scan. This makes no difference to the library, which handles departures before each end of a scan.
+  /// Makes each end of a scan a part of its own. So the decisions of a scan are not mixed with earlier records or with
+  /// another scan. This makes no difference to the library, which handles departures before each end of a scan.
   static func parts(_ records: [WatchRecord]) -> [[WatchRecord]] {
     var parts: [[WatchRecord]] = [[]]
     for record in records {

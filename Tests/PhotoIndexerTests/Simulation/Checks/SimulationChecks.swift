@@ -82,8 +82,8 @@ extension Simulation {
     }
   }
 
-  /// Compares the catalog with the disk. If the check is not final, suspect photos may still be in the catalog, and
-  /// places that changed since the sync was requested are not checked.
+  /// Compares the catalog with the disk. If the check is not final, suspect photos may still be in the catalog. Places
+  /// that changed since the sync was requested are not checked.
   func compare(isFinal: Bool) async throws {
     guard let library else { return }
     let state = try await library.simulatedState()
