@@ -43,6 +43,14 @@ struct FailureTests {
         """)
   }
 
+  /// As when a folder of `rescan` is offline.
+  @Test func anAnswerOfPhotodPointsToTheHelpOfTheCommand() {
+    let failure = Failure(PhotoLibraryError.libraryUnavailable(message: "/p is offline. Mount it."), in: "rescan")
+    #expect(
+      failure.threeLines == "photoctl: /p is offline\n  Mount it.\n  See `photoctl help rescan`.\n")
+    #expect(failure.status == .unavailable)
+  }
+
   /// As when root asks the photod of another user.
   @Test func aSocketOfAnotherUserIsNamedWithTheRemedy() {
     let failure = Failure(

@@ -42,11 +42,10 @@ struct Failure: Error, Hashable, Sendable {
       if self.command.isEmpty { self.command = command }
     case let error as PhotoLibraryError:
       let status = Self.status(of: error)
-      // An unreachable photod does not concern one command, so the help of photoctl is named. The messages contain
-      // titles and paths, which must be made printable.
+      // The messages contain titles and paths, which must be made printable.
       self.init(
         status, Printable.text(error.message), remedy: Printable.text(Self.remedy(for: error, environment)),
-        command: status == .unavailable ? "" : command)
+        command: Self.concernsAnyCommand(error) ? "" : command)
     default:
       self.init(
         .software, Printable.text("\(error)"), remedy: "This is a bug of photoctl. Please report it.",
@@ -88,6 +87,14 @@ struct Failure: Error, Hashable, Sendable {
     }
     guard error.isWithoutDaemon, let user = environment("SUDO_USER"), !user.isEmpty else { return error.remedy }
     return "root has no photod. Run photoctl without sudo, as \(user)."
+  }
+
+  /// Whether photod did not answer. Then the help of photoctl is named. The reason of an answer may concern the command.
+  private static func concernsAnyCommand(_ error: PhotoLibraryError) -> Bool {
+    switch error {
+    case .unreachable, .connectionClosed, .changeOutcomeUnknown: true
+    default: false
+    }
   }
 
   private static func status(of error: PhotoLibraryError) -> CommandStatus {
