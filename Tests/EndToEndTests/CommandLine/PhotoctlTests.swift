@@ -224,6 +224,7 @@ import Varlink
       }
       for (arguments, message) in [
         (["query", "--taken", "1999", "--format"], "No assets were found.\n"),
+        (["stats", "--taken", "1999", "--format"], "No assets were found.\n"),
         (["albums", "show", "Videos", "--format"], "The album has no visible assets.\n"),
       ] {
         let table = try await photoctl(fixture, arguments + ["table"])

@@ -68,10 +68,11 @@ struct StatsCommand: AsyncParsableCommand {
           "photoctl: only \(Text.grouped(counts.values.count)) of \(Text.grouped(counts.total)) values are shown, "
             + "those with the largest counts.\n")
       }
+      let format = formats.chosen ?? (Output.isTerminal ? .table : .jsonl)
+      let lines = by.lines(of: counts)
       try Output.put(
-        try StatsText.bytes(
-          by.lines(of: counts), by, formats.chosen ?? (Output.isTerminal ? .table : .jsonl), style: connection.style,
-          columns: Output.terminalColumns))
+        try StatsText.bytes(lines, by, format, style: connection.style, columns: Output.terminalColumns))
+      if lines.isEmpty, format == .table { Output.complain("No assets were found.\n") }
     }
   }
 
