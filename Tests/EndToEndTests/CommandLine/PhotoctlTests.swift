@@ -232,6 +232,8 @@ import Varlink
         let lines = try await photoctl(fixture, arguments + ["jsonl"])
         #expect(lines.status == 0 && lines.text.isEmpty && lines.errors.isEmpty, "\(lines)")
       }
+      let none = try await run("undo", "--list", "--origin", "nobody")
+      #expect(none.text.isEmpty && none.errors == "There is no change that can be undone.\n", "\(none)")
       let undoable = try await run("undo", "--list").text.split(separator: "\n")
       try #require(undoable.count > 1)
       #expect(undoable[0].split(separator: " ") == ["NUMBER", "TIME", "PROGRAM", "CHANGE"])

@@ -53,7 +53,11 @@ struct UndoCommand: AsyncParsableCommand {
     let origin = origin.map { $0.hasPrefix("client:") ? $0 : "client:\($0)" }
     let changes = try await library.undoableChanges(
       origin: origin ?? (list || number != nil ? nil : "client:photoctl"))
-    if list { return try Output.put(json.isOn ? JSONText.indented(changes) : Array(Self.table(changes).utf8)) }
+    if list {
+      if json.isOn { return try Output.put(JSONText.indented(changes)) }
+      if changes.isEmpty { return Output.complain("There is no change that can be undone.\n") }
+      return try Output.put(Array(Self.table(changes).utf8))
+    }
     let found = number.map { number in changes.first { $0.id == number } } ?? changes.first
     guard let change = found else {
       throw Failure(
