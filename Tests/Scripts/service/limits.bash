@@ -80,11 +80,20 @@ exposureIsAtMostSix() {
 }
 check exposureIsAtMostSix
 
-# The decoders keep within the restrictions of the unit.
+# The programs that read and decode files keep within the restrictions of the unit. A session gets the embedded picture of
+# the photo from photod-preview, and the new one from photod-image. The camera and the date are from photod-extract.
 makePictures() {
   cp "$(a_photo)" "$HOME/Pictures/picture.jpg"
   cp "$here/VID_rotated.mp4" "$HOME/Pictures/film.mp4"
   photoctl sync
+  fields=filename,camera.model,creationDateSource
+  [ "$(photoctl query --where "filename == 'picture.jpg'" --fields $fields --format tsv | tail -1)" = \
+    $'picture.jpg\tDMC-FZ30\tmetadata' ]
+  id=$(photoctl query --where "filename == 'picture.jpg'" --fields id --format tsv | tail -1)
+  diff - <(python3 "$here/show.py" "$socket" "$id" "$1") <<END
+degraded image/jpeg, smaller
+final image/jpeg, $1 pixels
+END
   photoctl thumbnail "$HOME/Pictures/picture.jpg" "$HOME/Pictures/film.mp4" --size "$1"
   rm "$HOME/Pictures/picture.jpg" "$HOME/Pictures/film.mp4"
 }

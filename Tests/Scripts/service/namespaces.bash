@@ -39,7 +39,7 @@ callsAreAnsweredWithShortTimeSlicesInNamespaces() {
 check callsAreAnsweredWithShortTimeSlicesInNamespaces
 
 picturesAreMadeInNamespaces() {
-  makePictures 200
+  makePictures 130
 }
 check picturesAreMadeInNamespaces
 
