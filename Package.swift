@@ -89,8 +89,8 @@ let package = Package(
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "ImageRecords", "PhotoContract", "PhotoModel", "SystemErrors", "WatchRecords",
-        "WorkerProcess",
+        "CDescriptorPassing", "CThread", "ImageRecords", "PhotoContract", "PhotoModel", "SystemErrors",
+        "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
 
@@ -257,7 +257,7 @@ let package = Package(
     .testTarget(
       name: "PhotoImagesTests",
       dependencies: [
-        "CZlib", "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
+        "CThread", "CZlib", "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

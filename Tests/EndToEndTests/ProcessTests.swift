@@ -65,7 +65,8 @@ import Varlink
         for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task") {
           // A thread that has ended meanwhile has no name.
           guard let number = pid_t(thread), let name = name(ofThread: thread, process) else { continue }
-          let kind = name.hasPrefix("NIO-ELT") ? "network" : name == "varlink-answer" ? "answer" : "other"
+          let kinds = ["varlink-answer": "answer", "photod-picture": "picture"]
+          let kind = name.hasPrefix("NIO-ELT") ? "network" : kinds[name] ?? "other"
           slices[kind, default: []].append(cthread_slice_of(number))
         }
       }
@@ -73,6 +74,8 @@ import Varlink
       // Threads that they start may have inherited their name.
       let answers = slices["answer", default: []].count { $0 == 100_000 }
       #expect((2...4).contains(answers), "\(slices)")
+      // The threads that find kept pictures have them, and those that wait for a decoder do not.
+      #expect(Set(slices["picture", default: []]).count == 2, "\(slices)")
       #expect(slices["other"]?.contains(100_000) == false, "\(slices)")
     }
   }

@@ -198,8 +198,8 @@ package final class ImageEngine: Sendable {
       if !isPrivate { maker.keepReady(true) }
       return .success(session)
     }
-    lookupThreads.start(Self.lookupThreadCount) { [self] in serveLookup() }
-    immediateThreads.start(Self.immediateThreadCount) { [self] in serveImmediate() }
+    lookupThreads.start(Self.lookupThreadCount, isShort: true) { [self] in serveLookup() }
+    immediateThreads.start(Self.immediateThreadCount, isShort: true) { [self] in serveImmediate() }
     renderingThreads.start(configuration.workers) { [self] in serveRendering() }
     return try opened.get()
   }

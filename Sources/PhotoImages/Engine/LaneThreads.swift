@@ -1,3 +1,4 @@
+import CThread
 import Dispatch
 import Glibc
 import Synchronization
@@ -13,14 +14,24 @@ final class LaneThreads: Sendable {
     var sleeping = 0
   }
 
+  /// The time slice of threads that a client waits for. It is that of the threads that answer calls (`TimeSlice` of
+  /// Varlink).
+  static let shortSlice: UInt64 = 100_000
+
+  /// The name of the threads, for ps(1) and top(1). Otherwise, they would have the name of the thread that starts them.
+  private static let name = "photod-picture"
+
   private let state = Mutex(State())
   private let semaphore = DispatchSemaphore(value: 0)
   private let running = DispatchGroup()
 
   /// Starts the threads, but only once.
   ///
-  /// - Parameter work: does one piece of work. It returns false if there is none.
-  func start(_ count: Int, work: @escaping @Sendable () -> Bool) {
+  /// - Parameters:
+  ///   - isShort: whether the work is short, and a client waits for it. Then the threads run as soon as they wake, although
+  ///     a decoder runs. Otherwise, they would wait until its time slice is over, up to 4 ms.
+  ///   - work: does one piece of work. It returns false if there is none.
+  func start(_ count: Int, isShort: Bool = false, work: @escaping @Sendable () -> Bool) {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
       return !state.isStarted && !state.isEnding
@@ -29,6 +40,9 @@ final class LaneThreads: Sendable {
     for _ in 0..<count {
       running.enter()
       let body = Body { [self] in
+        cthread_set_name(Self.name)
+        // If the kernel refuses the slice, the work is done later on a busy machine.
+        if isShort { _ = cthread_request_slice(Self.shortSlice) }
         run(work)
         running.leave()
       }
