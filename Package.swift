@@ -89,7 +89,8 @@ let package = Package(
     .target(
       name: "PhotoImages",
       dependencies: [
-        "CDescriptorPassing", "CThread", "ImageRecords", "PhotoContract", "PhotoModel", "SystemErrors",
+        "CDescriptorPassing", "CFileAttribute", "CThread", "FileContent", "ImageRecords", "PhotoContract",
+        "PhotoModel", "SystemErrors",
         "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
@@ -184,6 +185,7 @@ let package = Package(
     .target(name: "CSQLiteSettings"),
     .target(name: "CDescriptorPassing"),
     .target(name: "CSandbox"),
+    .target(name: "CFileAttribute"),
     .target(name: "CFileBirth"),
     .target(name: "CThread"),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),

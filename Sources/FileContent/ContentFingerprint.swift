@@ -23,7 +23,8 @@ package enum ContentFingerprint {
   private static let secret2: UInt64 = 0x4b33_a62e_d433_d4a3
   private static let secret3: UInt64 = 0x4d5a_2da5_1de1_aa47
 
-  static func wyhash(_ bytes: UnsafeRawBufferPointer, seed start: UInt64) -> UInt64 {
+  /// The hash itself, of all these bytes.
+  package static func wyhash(_ bytes: UnsafeRawBufferPointer, seed start: UInt64) -> UInt64 {
     var seed = start ^ mix(start ^ secret0, secret1)
     var (a, b): (UInt64, UInt64)
     let count = bytes.count

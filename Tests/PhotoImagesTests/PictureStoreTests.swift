@@ -215,6 +215,12 @@ struct PictureStoreTests {
         // The end is missing, as after a loss of power.
         let bytes = FakeJPEG.bytes(ImageFrame(width: 256, height: 171), count: 900) + [UInt8](repeating: 0, count: 100)
         write(Data(bytes), to: path)
+      },
+      { path in
+        // One bit in the middle has changed, so the header and the end are whole.
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        #expect(pwrite(descriptor, [1], 1, 500) == 1)
       }, { unlink($0) },
     ]
     var path = try #require(try await fixture.picture(1, in: session, as: 1).path)
@@ -228,6 +234,33 @@ struct PictureStoreTests {
     fixture.engine.store.scan()
     fixture.engine.store.waitUntilIdle()
     #expect(fixture.engine.statistics().bytes == 1000)
+  }
+
+  /// An earlier version, or another file system, has kept the picture.
+  @Test func pictureWithoutAChecksumIsGivenOut() async throws {
+    let fixture = try EngineFixture()
+    fixture.assets.add(1...1)
+    let session = try fixture.session()
+    let path = try #require(try await fixture.picture(1, in: session, as: 1).path)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    unlink(path)
+    write(bytes, to: path)
+    #expect(try await fixture.picture(1, in: session, as: 2).path == path)
+    #expect(fixture.maker.rendered.count == 1)
+  }
+
+  /// The pieces of a checksum are smaller than the picture.
+  @Test(arguments: [100_000, PictureChecksum.mostBytes, PictureChecksum.mostBytes + 1])
+  func checksumHoldsForLargePictures(_ byteCount: Int) throws {
+    let folder = try TemporaryFolder("images")
+    let descriptor = open(folder.path + "/picture", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 / 100) }
+    #expect(write(descriptor, bytes, byteCount) == byteCount)
+    PictureChecksum.write(bytes, to: descriptor)
+    #expect(PictureChecksum.holds(descriptor, byteCount: byteCount))
+    #expect(pwrite(descriptor, [7, 7], 2, off_t(byteCount - 50)) == 2)
+    #expect(PictureChecksum.holds(descriptor, byteCount: byteCount) == (byteCount > PictureChecksum.mostBytes))
   }
 
   @Test func renamedPhotoKeepsItsPictures() async throws {

@@ -9,7 +9,8 @@ import Synchronization
 /// 1. A picture is written to a temporary file and renamed, so a name has always a whole picture.
 /// 2. The least recently used pictures are evicted if all together exceed `maximumBytes`. A picture stays while it is
 ///    pinned, for 60 s after it was sent, and while a caching set holds it.
-/// 3. Each use checks the header and the end of the file. A damaged picture counts as missing.
+/// 3. Each use checks the header and the end of the file, and the checksum of all of it. A damaged picture counts as
+///    missing.
 /// 4. The folder itself is the index: the name of a file says which picture it is, and its times say when it was used. So
 ///    the memory of the store does not grow with the number of pictures. It knows the bytes of each of the 256 folders,
 ///    which are read once in the background, and before each eviction.
@@ -184,7 +185,7 @@ final class PictureStore: Sendable {
     let end =
       size <= start.count ? start : FileReading.bytes(of: descriptor, offset: endOffset, count: size - endOffset)
     guard let header = PictureHeader(start[...]), header.isPNG == isPNG,
-      PictureHeader.hasEnd(end[...], isPNG: isPNG)
+      PictureHeader.hasEnd(end[...], isPNG: isPNG), PictureChecksum.holds(descriptor, byteCount: size)
     else { return .damaged(inode: UInt(status.st_ino)) }
     let now = clock.seconds()
     // The order of use is that of the disk. If the time can't be set, the picture only looks older than it is.
@@ -259,6 +260,7 @@ final class PictureStore: Sendable {
       let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress! + done, $0.count - done) }
       if count >= 0 { done += count } else if errno != EINTR { errorNumber = errno }
     }
+    PictureChecksum.write(bytes, to: descriptor)
     // The order of use is by the clock of the store. A picture whose time can't be set has that of the file system.
     let now = timespec(tv_sec: Int(clock.seconds()), tv_nsec: 0)
     _ = futimens(descriptor, [now, now])
