@@ -24,6 +24,13 @@ final class FakeAssets: ImageAssets {
     /// The names of the files on the share that were copied.
     var copied: [String] = []
     var openCopyCount = 0
+
+    /// The asset of a file. The name says it, unless a test has renamed the file.
+    func owner(of file: ImageFile) -> ImageAsset? {
+      let name = String(decoding: file.name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+      if let named = AssetID(name).flatMap({ assets[$0] }), named.files.contains(file) { return named }
+      return assets.values.first { $0.files.contains(file) }
+    }
   }
 
   private let state = Mutex(State())
@@ -84,9 +91,7 @@ final class FakeAssets: ImageAssets {
   var blockedCount: Int { state.withLock { $0.waitingCount } }
 
   func isOnShare(_ file: ImageFile) -> Bool {
-    state.withLock { state in
-      state.assets.values.first { $0.files.contains(file) }.map { state.onShare.contains($0.id) } ?? false
-    }
+    state.withLock { state in state.owner(of: file).map { state.onShare.contains($0.id) } ?? false }
   }
 
   /// Lets the catalog be unreadable, or readable again.
@@ -105,9 +110,7 @@ final class FakeAssets: ImageAssets {
   func state(of file: ImageFile, _ open: OpenImageFile) -> ImageFileState { state(of: file) }
 
   private func state(of file: ImageFile) -> ImageFileState {
-    state.withLock { state in
-      state.assets.values.first { $0.files.contains(file) }.flatMap { state.fileStates[$0.id] } ?? .unchanged
-    }
+    state.withLock { state in state.owner(of: file).flatMap { state.fileStates[$0.id] } ?? .unchanged }
   }
 
   func missingAssets(_ ids: Set<AssetID>) throws -> Set<AssetID> {
@@ -118,9 +121,7 @@ final class FakeAssets: ImageAssets {
   }
 
   func open(_ file: ImageFile, isWanted: @Sendable () -> Bool) throws(ImageFileError) -> OpenImageFile {
-    let error = state.withLock { state in
-      state.assets.values.first { $0.files.contains(file) }.flatMap { state.openErrors[$0.id] }
-    }
+    let error = state.withLock { state in state.owner(of: file).flatMap { state.openErrors[$0.id] } }
     if let error { throw error }
     guard state(of: file) != .changed else { throw .changed }
     let isCopy = isOnShare(file)
