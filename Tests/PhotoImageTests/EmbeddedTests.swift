@@ -94,7 +94,7 @@ import Testing
   private static let real: [(path: String, width: Int, height: Int)] = [
     ("images/iphone.heic", 256, 192), ("heic/IMG_2682.heic", 256, 192), ("iphone_13_pro_max.HEIC", 192, 256),
     ("samsung-one-ui-6.heic", 192, 256), ("examples/example.heic", 256, 170), ("heic-single.heic", 240, 160),
-    ("Sony.HIF", 256, 167), ("canon-r6.cr3", 256, 171), ("sample.arw", 160, 108), ("sample.nef", 160, 120),
+    ("Sony.HIF", 256, 170), ("canon-r6.cr3", 256, 171), ("sample.arw", 160, 108), ("sample.nef", 160, 120),
     ("exiv2-canon-powershot-s40.crw", 160, 119), ("FujiFilm.raf", 160, 120), ("20110626_213900.psd", 150, 91),
     ("hopper.psd", 128, 128),
   ]

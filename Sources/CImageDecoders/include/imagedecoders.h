@@ -117,12 +117,16 @@ enum imagedecoders_result imagedecoders_heif_open(
     const void *bytes, size_t count, struct imagedecoders_heif **file, int *width, int *height);
 void imagedecoders_heif_close(struct imagedecoders_heif *file);
 
-/// The size of the largest thumbnail. ABSENT if there is none.
-enum imagedecoders_result imagedecoders_heif_thumbnail(struct imagedecoders_heif *file, int *width, int *height);
+/// Chooses one of the thumbnails, and returns its size. It is the smallest one whose longer side has so many pixels, else
+/// the largest. A thumbnail that takes long to decode is chosen only if there is no other. ABSENT if there is none.
+enum imagedecoders_result imagedecoders_heif_thumbnail(
+    struct imagedecoders_heif *file, int least_side, int *width, int *height);
 
-/// Decodes the primary picture, or its largest thumbnail, upright. Values of PQ and HLG keep their bits.
+/// Decodes the primary picture, or its chosen thumbnail, upright. Values of PQ and HLG keep their bits.
+///
+/// A thumbnail with a margin loses it. If the picture is turned, the side of the margin is not known: ABSENT.
 enum imagedecoders_result imagedecoders_heif_decode(
-    struct imagedecoders_heif *file, int is_thumbnail, struct imagedecoders_pixels *pixels,
+    struct imagedecoders_heif *file, int is_thumbnail, int is_turned, struct imagedecoders_pixels *pixels,
     struct imagedecoders_colors *colors);
 
 // MARK: RAW

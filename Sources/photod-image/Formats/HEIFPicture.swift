@@ -6,7 +6,7 @@ import ImageRecords
 import PictureDecoding
 
 /// The picture of a HEIC or AVIF file, for a request. The file describes its rotation itself, so the orientations of EXIF
-/// and of the request are not used.
+/// and of the request do not turn it.
 struct HEIFPicture {
   let request: PictureRequest
   let file: LoadedFile
@@ -15,7 +15,9 @@ struct HEIFPicture {
   func embedded() throws(PictureError) -> MadePicture {
     try open { (heif, full) throws(PictureError) in
       var (width, height): (Int32, Int32) = (0, 0)
-      try PictureError.check(imagedecoders_heif_thumbnail(heif, &width, &height))
+      let wanted = full.scaled(to: request.frame).longerSide
+      try PictureError.check(
+        imagedecoders_heif_thumbnail(heif, Int32(clamping: wanted), &width, &height))
       let size = PixelSize(Int(width), Int(height))
       try size.check(request)
       guard size.longerSide >= EmbeddedThumbnail<Pixels>.leastSide, size.hasShape(of: full, within: 0.1) else {
@@ -23,7 +25,7 @@ struct HEIFPicture {
       }
       let (pixels, colors) = try decode(heif, isThumbnail: true)
       let target = pixels.size.scaled(to: request.frame)
-      let isDegraded = target.longerSide + 1 < full.scaled(to: request.frame).longerSide
+      let isDegraded = target.longerSide + 1 < wanted
       return try MadePicture(try pixels.converted(colors, to: target), isDegraded: isDegraded, for: request)
     }
   }
@@ -39,7 +41,9 @@ struct HEIFPicture {
 
   private func decode(_ heif: OpaquePointer, isThumbnail: Bool) throws(PictureError) -> (Pixels, ColorMeaning) {
     var (content, colors) = (imagedecoders_pixels(), imagedecoders_colors())
-    try PictureError.check(imagedecoders_heif_decode(heif, isThumbnail ? 1 : 0, &content, &colors))
+    let isTurned = request.orientation > 1
+    try PictureError.check(
+      imagedecoders_heif_decode(heif, isThumbnail ? 1 : 0, isTurned ? 1 : 0, &content, &colors))
     return (Pixels(content), ColorMeaning(colors))
   }
 
