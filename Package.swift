@@ -166,13 +166,14 @@ let package = Package(
     .target(
       name: "PictureDecoding",
       dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "SystemErrors", "WatchRecords"]),
-    .target(name: "EmbeddedPictures", dependencies: ["CSandbox", "ImageRecords", "PictureDecoding", "SystemErrors"]),
+    .target(
+      name: "EmbeddedPictures", dependencies: ["CJPEG", "CSandbox", "ImageRecords", "PictureDecoding", "SystemErrors"]),
     .executableTarget(
       name: "photod-image",
       dependencies: ["CImageDecoders", "CSandbox", "EmbeddedPictures", "ImageRecords", "PictureDecoding"],
       exclude: ["COPYING"]),
     .executableTarget(
-      name: "photod-preview", dependencies: ["CJPEG", "EmbeddedPictures", "ImageRecords", "PictureDecoding"]),
+      name: "photod-preview", dependencies: ["EmbeddedPictures", "ImageRecords", "PictureDecoding"]),
     .executableTarget(
       name: "photod-video",
       dependencies: ["CSandbox", "CVideoDecoder", "ImageRecords", "PictureDecoding", "SystemErrors"],

@@ -117,16 +117,27 @@ struct RAWPicture {
   /// - full: the size of the picture itself, before its rotation.
   private func whole(_ preview: Preview, orientation: Int, full: PixelSize) throws(PictureError) -> MadePicture {
     let target = preview.size.rotated(orientation).scaled(to: request.frame)
+    let wanted = full.rotated(orientation).scaled(to: request.frame)
+    let isDegraded = target.longerSide * 20 < wanted.longerSide * 19
     let pixels: Pixels
     switch preview {
     case .jpeg(let view, let size):
       try size.check(request)
+      // A client waits for an immediate picture. libjpeg alone needs less than half of the time of libvips.
+      if request.kind == .embedded, request.format != .png {
+        do throws(PictureError) {
+          let pixels = try RGBPixels.decode(view, at: target.rotated(orientation))
+          let all = pixels.size.center(pixels.size)
+          return try pixels.picture(of: all, orientation: orientation, isDegraded: isDegraded, for: request)
+        } catch {
+          // libvips shows colours that libjpeg alone can't show.
+          guard error.failure == .unsupported else { throw error }
+        }
+      }
       pixels = try Pixels.decode(view, at: target.rotated(orientation))
     case .pixels(let stored): pixels = try stored.converted(.standard, to: target.rotated(orientation))
     }
-    let wanted = full.rotated(orientation).scaled(to: request.frame)
-    return try MadePicture(
-      pixels, orientation: orientation, isDegraded: target.longerSide * 20 < wanted.longerSide * 19, for: request)
+    return try MadePicture(pixels, orientation: orientation, isDegraded: isDegraded, for: request)
   }
 
   /// The largest embedded JPEG of a file that LibRaw can't open.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CJPEG
-import EmbeddedPictures
 import Glibc
 import ImageRecords
 import PictureDecoding
@@ -24,7 +23,7 @@ extension RGBPixels: EmbeddedPixels {
     return try MadePicture(size: upright.size, isTransparent: false, isDegraded: isDegraded, for: request) {
       format throws(PictureError) in
       guard case .jpeg(let quality) = format else {
-        throw PictureError(.unsupported, "photod-preview makes no PNG")
+        throw PictureError(.unsupported, "no PNG is made here")
       }
       var (start, count): (UnsafeMutablePointer<UInt8>?, Int) = (nil, 0)
       try Self.check(
