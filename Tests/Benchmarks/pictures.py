@@ -10,12 +10,19 @@ import time
 
 from daemon import Photod, kilobytes
 from report import at_least, middle, quantile, under
+from setting import PACKAGE
 
 IMAGES = "org.photod.images."
 SIZE = 256
 # A grid of photos shows this many cells at once.
 VISIBLE = 60
 CELLS_A_SECOND = 2_000
+# Below the folder of real photos. The embedded picture of a RAW file is a JPEG of 1620 × 1080, and the others have HEVC.
+EMBEDDED = {
+    "RAW": "mindeng__nom-exif/testdata/canon-r6.cr3",
+    "HEIC": "immich-app__test-assets/formats/heic/IMG_2682.heic",
+    "HEIF with thumbnails of 1616 and 320 pixels": "Exiv2__exiv2/test/data/Sony.HIF",
+}
 
 
 def pictures(setting):
@@ -28,6 +35,7 @@ def pictures(setting):
     folder = large_photos(setting, setting.options.pictures)
     made(setting, folder)
     soon(setting, folder)
+    embedded(setting)
     scroll(setting)
     shutil.rmtree(folder)
     videos(setting)
@@ -293,6 +301,38 @@ def soon(setting, folder):
                               ("kept", "a kept picture", 2)]:
         add_latency(setting, what, kinds[kind], limit)
     busy(setting, folder)
+
+
+def embedded(setting):
+    """Measures the time to the embedded picture of real photos that are no JPEGs."""
+    photos = pathlib.Path(os.environ.get("PHOTOD_TEST_PHOTOS") or PACKAGE.parent / "shared/photos")
+    for format, name in EMBEDDED.items():
+        if not (photos / name).is_file():
+            print(f"{photos / name} is missing (PHOTOD_TEST_PHOTOS names its folder): no line of {format}", flush=True)
+            continue
+        folder = setting.scratch / "embedded"
+        folder.mkdir()
+        shutil.copy(photos / name, folder)
+        times = []
+        with Library(setting, folder) as library, library.photod.connect() as stream, \
+                library.photod.connect() as calls:
+            asset, = library.ids(1)
+            session = Session(library, stream, calls)
+            for number in range(10 * setting.options.pictures + 1):
+                # A fast request has the embedded picture as its only result, so nothing else is decoded.
+                (taken, result), = session.request(
+                    asset, SIZE - number % 50, resizeMode="exact", deliveryMode="fast")
+                if "image" not in result:
+                    raise RuntimeError(f"no picture of {name}: {result}")
+                # The first one waits for the start of a process.
+                if number:
+                    times.append(taken)
+            # A picture that is not embedded is kept.
+            if library.statistics()["bytes"]:
+                raise RuntimeError(f"{name} has no embedded picture")
+        setting.report.keep(f"embedded picture of {format}", times)
+        add_latency(setting, f"the embedded picture of a {format}", times, 10)
+        shutil.rmtree(folder)
 
 
 def busy(setting, folder):
