@@ -27,7 +27,8 @@ final class ServerFixture: Sendable {
   let service = Mutex<VarlinkService?>(nil)
   /// The reads of a client whose part the test plays.
   let reads = ClientReads(
-    threads: ReadThreads(), peer: VarlinkPeer(connection: 1, uid: geteuid(), gid: getegid(), pid: getpid()))
+    threads: ReadThreads(), decoders: ClientReads.makeDecoders(),
+    peer: VarlinkPeer(connection: 1, uid: geteuid(), gid: getegid(), pid: getpid()))
 
   /// - Parameters:
   ///   - root: the path of the only root, which need not exist.

@@ -6,7 +6,7 @@ import Varlink
 struct ClientReads: ReadExecutor {
   let threads: ReadThreads
   /// The threads for long parameters. Decoding a call of 16 MiB takes some 250 MB, so only few are decoded at a time.
-  var decoders = Self.makeDecoders()
+  let decoders: ReadThreads
   let peer: VarlinkPeer
 
   /// Runs work on the lists or the catalog as one job with one budget, such as a page.

@@ -22,6 +22,7 @@ package final class ManageService: VarlinkInterface {
   /// Nil if there is no library to make pictures of.
   let engine: ImageEngine?
   let threads: ReadThreads
+  private let decoders = ClientReads.makeDecoders()
   /// The turns of the calls that work in the library's own queue.
   let libraryTurns: LibraryTurns
   let snapshots: ClientSnapshots
@@ -74,7 +75,9 @@ package final class ManageService: VarlinkInterface {
     }
   }
 
-  func reads(_ call: VarlinkServiceCall) -> ClientReads { ClientReads(threads: threads, peer: call.peer) }
+  func reads(_ call: VarlinkServiceCall) -> ClientReads { reads(for: call.peer) }
+
+  func reads(for peer: VarlinkPeer) -> ClientReads { ClientReads(threads: threads, decoders: decoders, peer: peer) }
 
   func ended() -> VarlinkError {
     Self.unavailable(

@@ -207,7 +207,8 @@ import Testing
     let fixture = try ServerFixture()
     try fixture.insert(3)
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions()) }
-    let slow = ClientReads(threads: ReadThreads(budget: .zero), peer: fixture.reads.peer)
+    let slow = ClientReads(
+      threads: ReadThreads(budget: .zero), decoders: fixture.reads.decoders, peer: fixture.reads.peer)
     var observation = ListObservation(
       of: fixture.live, reads: slow, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
     ) { _ in false }
@@ -220,7 +221,8 @@ import Testing
   @Test func anObserverWhoseListTakesTooLongAfterACommitGetsTheError() async throws {
     let fixture = try ServerFixture()
     let plan = try fixture.catalog.read { try $0.plan(FetchOptions(predicate: Self.predicate)) }
-    let reads = ClientReads(threads: ReadThreads(budget: .milliseconds(200)), peer: fixture.reads.peer)
+    let reads = ClientReads(
+      threads: ReadThreads(budget: .milliseconds(200)), decoders: fixture.reads.decoders, peer: fixture.reads.peer)
     var observation = ListObservation(
       of: fixture.live, reads: reads, plan: plan, request: ObserveRequest(), holder: .init(process: getpid())
     ) { _ in false }

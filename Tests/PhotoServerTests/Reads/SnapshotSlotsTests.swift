@@ -52,7 +52,7 @@ import Testing
     let fixture = try ServerFixture()
     try fixture.insert(photos)
     let threads = ReadThreads(count: 2)
-    let reads = ClientReads(threads: threads, peer: fixture.reads.peer)
+    let reads = ClientReads(threads: threads, decoders: fixture.reads.decoders, peer: fixture.reads.peer)
     let calls = 100
     try await fixture.serving(threads: threads) { path, failures in
       // This process has one thread. The first read begins after all calls wait, and this one after their first turn.

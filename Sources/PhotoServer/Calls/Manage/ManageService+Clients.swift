@@ -32,7 +32,7 @@ extension ManageService {
       let entries = await connections.entries(of: call.service)
       // This looks into /proc for each of up to 2,048 connections. It has a turn as photod's own, because callers of all
       // processes wait for it.
-      return try await ClientReads(threads: threads, peer: Self.ownPeer).run { Self.describe(entries) }
+      return try await self.reads(for: Self.ownPeer).run { Self.describe(entries) }
     }
     return try await reads.run {
       var clients = snapshot.clients

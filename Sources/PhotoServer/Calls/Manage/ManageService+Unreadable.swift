@@ -13,7 +13,7 @@ extension ManageService {
     guard let library else {
       throw Self.unavailable("There is no library. Follow the warnings of `photoctl status`.")
     }
-    let reads = ClientReads(threads: threads, peer: call.peer)
+    let reads = reads(call)
     let state = try await libraryTurns.run(for: call.peer) { await library.unreadableState() }
     if call.wantsMore { connections.beginStream(call, .init(feed: nil)) }
     do {
