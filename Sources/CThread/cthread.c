@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,3 +53,8 @@ uint64_t cthread_slice_of(pid_t thread) {
   struct attributes attributes = {.size = sizeof attributes};
   return get(thread, &attributes) == 0 && attributes.policy == SCHED_OTHER ? attributes.runtime : 0;
 }
+
+// POSIX gives a process one nice value. Linux gives each thread its own, and 0 means the calling thread.
+int cthread_nice(void) { return getpriority(PRIO_PROCESS, 0); }
+
+int cthread_raise_nice(int by) { return setpriority(PRIO_PROCESS, 0, cthread_nice() + by) == 0 ? 0 : errno; }

@@ -32,14 +32,27 @@ package final class WorkBudget: Sendable {
   private let end: Int64
   /// The budget of the work of which this is a part.
   private let whole: WorkBudget?
+  /// The first check of the budget after this time calls ``onLong``. Then there is no such time any more.
+  private let longFrom: Atomic<Int64>
+  private let onLong: (@Sendable () -> Void)?
+
+  /// Work that has taken more processor time is long.
+  package static let longTime = Duration.milliseconds(20)
 
   /// - Parameters:
   ///   - start: when the work began, by the clock; nil: now.
   ///   - clock: by default the processor time of the calling thread, which must be the one that does the work.
-  package init(_ time: Duration, from start: Int64? = nil, clock: @escaping Clock = WorkBudget.threadTime) {
+  ///   - onLong: called once, on the thread of the work, when the work has taken ``longTime``.
+  package init(
+    _ time: Duration, from start: Int64? = nil, clock: @escaping Clock = WorkBudget.threadTime,
+    onLong: (@Sendable () -> Void)? = nil
+  ) {
+    let start = start ?? clock()
     self.clock = clock
-    end = (start ?? clock()) + time.wholeNanoseconds
+    end = start + time.wholeNanoseconds
     whole = nil
+    self.onLong = onLong
+    longFrom = Atomic(onLong == nil ? .max : start + Self.longTime.wholeNanoseconds)
   }
 
   /// Makes the budget for a part of the work on this thread. It is also spent when that of the whole work is.
@@ -47,6 +60,8 @@ package final class WorkBudget: Sendable {
     clock = whole?.clock ?? Self.threadTime
     end = clock() + time.wholeNanoseconds
     self.whole = whole
+    longFrom = Atomic(.max)
+    onLong = nil
   }
 
   /// The processor time that is left; zero if the budget is spent.
@@ -66,7 +81,12 @@ package final class WorkBudget: Sendable {
       _ = code.compareExchange(expected: .open, desired: whole.code.load(ordering: .relaxed), ordering: .relaxed)
       return false
     }
-    guard clock() >= end else { return true }
+    let now = clock()
+    if now >= longFrom.load(ordering: .relaxed) {
+      longFrom.store(.max, ordering: .relaxed)
+      onLong?()
+    }
+    guard now >= end else { return true }
     _ = code.compareExchange(expected: .open, desired: .timedOut, ordering: .relaxed)
     return false
   }

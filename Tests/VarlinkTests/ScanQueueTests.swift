@@ -1,4 +1,5 @@
 import CThread
+import Dispatch
 import Synchronization
 import Testing
 
@@ -6,28 +7,44 @@ import Testing
 
 /// The thread that scans long messages.
 struct ScanQueueTests {
+  /// Adds work while the thread waits, and returns when all of it is done.
+  private func run(_ queue: ScanQueue, _ add: () -> Void) async {
+    let mayGoOn = DispatchSemaphore(value: 0)
+    queue.thread.add { mayGoOn.wait() }
+    add()
+    mayGoOn.signal()
+    await withCheckedContinuation { continuation in queue.thread.add { continuation.resume() } }
+  }
+
   @Test func processesTakeTurns() async {
     let queue = ScanQueue()
     let order = Mutex<[String]>([])
-    queue.queue.suspend()
-    for (process, name) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1"), (2, "b2"), (3, "c1")] {
-      queue.add(of: Int32(process)) { order.withLock { $0.append(name) } }
+    await run(queue) {
+      for (process, name) in [(1, "a1"), (1, "a2"), (1, "a3"), (2, "b1"), (2, "b2"), (3, "c1")] {
+        queue.add(of: Int32(process), isLong: name == "a2") {
+          order.withLock { $0.append(name) }
+          return nil
+        }
+      }
     }
-    queue.queue.resume()
-    await withCheckedContinuation { continuation in queue.queue.async { continuation.resume() } }
     #expect(order.withLock { $0 } == ["a1", "b1", "c1", "a2", "b2", "a3"])
   }
 
-  @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
-  func scansHaveLongTimeSlices() async {
+  @Test func onlyLongScansHaveALowPriority() async {
     let queue = ScanQueue()
-    let slices = Mutex<[UInt64]>([])
-    let standard = queue.queue.sync { cthread_slice_of(0) }
-    queue.queue.suspend()
-    queue.add(of: 1) { slices.withLock { $0.append(cthread_slice_of(0)) } }
-    queue.queue.async { slices.withLock { $0.append(cthread_slice_of(0)) } }
-    queue.queue.resume()
-    await withCheckedContinuation { continuation in queue.queue.async { continuation.resume() } }
-    #expect(slices.withLock { $0 } == [TimeSlice.long, standard])
+    let priorities = Mutex<[Int32]>([])
+    let ends = Mutex<[Int32]>([])
+    await run(queue) {
+      for isLong in [false, true, false, true, true, false] {
+        queue.add(of: 1, isLong: isLong) {
+          priorities.withLock { $0.append(cthread_nice()) }
+          // A thread that is started here gets the priority of this one.
+          return { ends.withLock { $0.append(cthread_nice()) } }
+        }
+      }
+    }
+    let (standard, low) = (cthread_nice(), cthread_nice() + WorkThread.niceness)
+    #expect(priorities.withLock { $0 } == [standard, low, standard, low, low, standard])
+    #expect(ends.withLock { $0 } == Array(repeating: standard, count: 6))
   }
 }

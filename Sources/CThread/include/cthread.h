@@ -19,3 +19,10 @@ int cthread_request_slice(uint64_t nanoseconds);
 // Returns the time slice of a thread in nanoseconds. 0 means the calling thread. The result is 0 if there is no such
 // thread, and on Linux before 6.12.
 uint64_t cthread_slice_of(pid_t thread);
+
+// Raises the nice value of the calling thread by this number, but not above 19. The other threads of the process keep
+// theirs. Returns 0, or the error number.
+int cthread_raise_nice(int by);
+
+// Returns the nice value of the calling thread.
+int cthread_nice(void);

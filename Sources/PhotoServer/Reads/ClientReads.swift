@@ -1,5 +1,6 @@
 import PhotoCatalog
 import PhotoLive
+import PhotoModel
 import Varlink
 
 /// The read threads on behalf of one client. Every read of the catalog for a call goes through this.
@@ -28,7 +29,9 @@ struct ClientReads: ReadExecutor {
   ) async throws -> Parameters {
     guard call.parameterByteCount > Self.shortParameters else { return try call.parameters(type) }
     defer { call.releaseMessage() }
-    return try await decoders.run(for: peer) { try call.parameters(type) }
+    return try await decoders.run(for: peer, isLong: call.parameterByteCount > Self.longParameters) {
+      try call.parameters(type)
+    }
   }
 
   static func makeDecoders() -> ReadThreads {
@@ -37,6 +40,8 @@ struct ClientReads: ReadExecutor {
 
   /// Up to this many bytes, decoding takes less than a millisecond.
   private static let shortParameters = 16 << 10
+  /// More bytes take longer than ``WorkBudget/longTime``.
+  private static let longParameters = 256 << 10
   /// The general decoder cannot be interrupted. It takes about two seconds for the longest call.
   private static let decodingBudget = Duration.seconds(20)
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import PhotoModel
 import Synchronization
 import Varlink
@@ -7,7 +6,8 @@ import Varlink
 ///
 /// Such work blocks and takes long. On the few threads that answer calls, it would delay every other call. Here each
 /// job has a ``WorkBudget``, and processes take turns (``ProcessTurns``). A job ends at once when its connection is
-/// closed.
+/// closed. A job that has taken ``WorkBudget/longTime`` goes on with a lower priority, so that short jobs and the
+/// library's queue are hardly slower beside it (``WorkThread``).
 package final class ReadThreads: Sendable {
   /// The catalog has eight readers. The others are for the library's own work, which must never wait for clients.
   package static let standardCount = 4
@@ -16,12 +16,15 @@ package final class ReadThreads: Sendable {
   private final class Job: Sendable {
     let budget = Mutex<WorkBudget?>(nil)
     let isCancelled = Atomic(false)
-    /// Runs the work, or reports that it was cancelled before. `start` is the thread's processor time.
-    let run: @Sendable (Job, _ start: Int64) -> Void
+    /// Runs the work on this thread, unless it was cancelled before. Without a thread, it must have been. `start` is the
+    /// thread's processor time. The result answers the caller.
+    let run: Run
     /// Answers the caller before the work has ended; nil if the caller must wait for the end.
     private let leave: (@Sendable () -> Void)?
 
-    init(leave: (@Sendable () -> Void)?, _ run: @escaping @Sendable (Job, _ start: Int64) -> Void) {
+    typealias Run = @Sendable (Job, WorkThread?, _ start: Int64) -> WorkThread.Work
+
+    init(leave: (@Sendable () -> Void)?, _ run: @escaping Run) {
       self.leave = leave
       self.run = run
     }
@@ -33,8 +36,8 @@ package final class ReadThreads: Sendable {
     }
 
     /// The budget counts from `start`, on the thread that does the work.
-    func begin(_ time: Duration, _ start: Int64) -> WorkBudget {
-      let budget = WorkBudget(time, from: start)
+    func begin(_ time: Duration, on thread: WorkThread?, _ start: Int64) -> WorkBudget {
+      let budget = WorkBudget(time, from: start, onLong: { thread?.lowerPriority() })
       self.budget.withLock { $0 = budget }
       if isCancelled.load(ordering: .sequentiallyConsistent) { budget.cancel() }
       return budget
@@ -59,8 +62,8 @@ package final class ReadThreads: Sendable {
 
   private struct State {
     var turns: ProcessTurns<Job>
-    /// Threads without work. Each is a serial queue, which has a thread of its own while it works.
-    var idle: [DispatchQueue]
+    /// Threads without work.
+    var idle: [WorkThread]
     var begunCount = 0
   }
 
@@ -81,7 +84,7 @@ package final class ReadThreads: Sendable {
     self.waitsForCancelled = waitsForCancelled
     state = Mutex(
       State(
-        turns: ProcessTurns(threadCount: count), idle: (0..<count).map { DispatchQueue(label: "photod.read.\($0)") }))
+        turns: ProcessTurns(threadCount: count), idle: (0..<count).map { _ in WorkThread(name: "photod-read") }))
   }
 
   /// The number of jobs that wait for a thread.
@@ -92,17 +95,21 @@ package final class ReadThreads: Sendable {
 
   /// Runs `work` on one of the threads when its process has its turn.
   ///
-  /// - Parameter budget: replaces the common budget.
+  /// - Parameters:
+  ///   - budget: replaces the common budget.
+  ///   - isLong: whether the work has a low priority from its beginning. This is for long work that does not check its
+  ///     budget.
   /// - Throws: `WorkBudget.Spent.timedOut`; `CancellationError` if the task was cancelled, as when its connection
   ///   closes; or an error from `work`.
   package func run<Value: Sendable>(
-    for peer: VarlinkPeer, budget: Duration? = nil, _ work: @escaping @Sendable () throws -> Value
+    for peer: VarlinkPeer, budget: Duration? = nil, isLong: Bool = false,
+    _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     let time = budget ?? self.time
     let place = Mutex<(job: Job, number: Int)?>(nil)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-        let job = job(for: Caller(continuation), time, work)
+        let job = job(for: Caller(continuation), time, isLong: isLong, work)
         let number = state.withLock { $0.turns.append(job, of: peer.pid) }
         place.withLock { $0 = (job, number) }
         if Task.isCancelled { cancel(job, number, peer) } else { startThreads() }
@@ -113,15 +120,18 @@ package final class ReadThreads: Sendable {
   }
 
   private func job<Value: Sendable>(
-    for caller: Caller<Value>, _ time: Duration, _ work: @escaping @Sendable () throws -> Value
+    for caller: Caller<Value>, _ time: Duration, isLong: Bool, _ work: @escaping @Sendable () throws -> Value
   ) -> Job {
     let leave: @Sendable () -> Void = { caller.resume(with: .failure(CancellationError())) }
-    return Job(leave: waitsForCancelled ? nil : leave) { job, start in
+    return Job(leave: waitsForCancelled ? nil : leave) { job, thread, start in
       guard !job.isCancelled.load(ordering: .sequentiallyConsistent) else {
-        return caller.resume(with: .failure(CancellationError()))
+        return { caller.resume(with: .failure(CancellationError())) }
       }
-      let result: Result<Value, any Error> = Result { try Self.perform(work, with: job.begin(time, start)) }
-      caller.resume(with: result)
+      if isLong { thread?.lowerPriority() }
+      let result: Result<Value, any Error> = Result {
+        try Self.perform(work, with: job.begin(time, on: thread, start))
+      }
+      return { caller.resume(with: result) }
     }
   }
 
@@ -141,54 +151,74 @@ package final class ReadThreads: Sendable {
   private func cancel(_ job: Job, _ number: Int, _ peer: VarlinkPeer) {
     job.cancel()
     // A job that has begun is ended by its budget.
-    if let waiting = state.withLock({ $0.turns.remove(number, of: peer.pid) }) { waiting.run(waiting, 0) }
+    if let waiting = state.withLock({ $0.turns.remove(number, of: peer.pid) }) { waiting.run(waiting, nil, 0)() }
   }
 
   private func startThreads() {
     while true {
-      let started = state.withLock { state -> (DispatchQueue, ProcessTurns<Job>.Turn)? in
+      let started = state.withLock { state -> (WorkThread, ProcessTurns<Job>.Turn)? in
         guard let thread = state.idle.last, let turn = state.turns.next(at: .now) else { return nil }
         state.idle.removeLast()
         state.begunCount += 1
         return (thread, turn)
       }
       guard let (thread, turn) = started else { return }
-      thread.async { self.work(on: thread, turn) }
+      thread.add { self.work(on: thread, turn) }
     }
   }
 
   /// Runs jobs until no further one may run.
   ///
-  /// The jobs of heavy processes have long time slices. So the threads of other clients and of the library run at once
-  /// when they wake.
-  private func work(on thread: DispatchQueue, _ first: ProcessTurns<Job>.Turn) {
+  /// The jobs of heavy processes have longer time slices, so that the threads of other clients and of the library run at
+  /// once when they wake.
+  private func work(on thread: WorkThread, _ first: ProcessTurns<Job>.Turn) {
     var next: ProcessTurns<Job>.Turn? = first
-    var isLong = false
+    var isHeavy = false
     // This clock is a system call, which takes as long as a short job. The end of a job is the start of the next.
     var start = WorkBudget.threadTime()
     while let turn = next {
-      if turn.isHeavy != isLong {
-        isLong = turn.isHeavy
-        if isLong { TimeSlice.request(TimeSlice.long) } else { TimeSlice.requestDefault() }
+      if turn.isHeavy != isHeavy {
+        isHeavy = turn.isHeavy
+        if isHeavy { TimeSlice.request(TimeSlice.medium) } else { TimeSlice.requestDefault() }
       }
-      turn.job.run(turn.job, start)
+      let answer = turn.job.run(turn.job, thread, start)
       let end = WorkBudget.threadTime()
       let used = end - start
       start = end
-      next = state.withLock { state in
-        let now = MonotonicTime.now
-        state.turns.end(of: turn.process, processorTime: used, at: now)
-        guard let next = state.turns.next(at: now) else {
-          state.idle.append(thread)
-          return nil
+      if thread.isLowered {
+        // The thread that replaces this one answers, and runs the next jobs.
+        return thread.finish {
+          answer()
+          if let next = self.next(on: thread, after: turn, used) {
+            self.work(on: thread, next)
+          } else {
+            self.startThreads()
+          }
         }
-        state.begunCount += 1
-        return next
       }
+      answer()
+      next = self.next(on: thread, after: turn, used)
     }
-    // The thread also does other work of libdispatch.
-    if isLong { TimeSlice.requestDefault() }
+    // The next jobs of this thread may be of another process.
+    if isHeavy { TimeSlice.requestDefault() }
     // If a process is light again, or a job of another one has ended, several jobs may begin.
     startThreads()
+  }
+
+  /// Ends a job that used this much processor time.
+  ///
+  /// - Returns: the next job of the thread. If there is none, the thread is idle.
+  private func next(on thread: WorkThread, after turn: ProcessTurns<Job>.Turn, _ used: Int64) -> ProcessTurns<Job>.Turn?
+  {
+    state.withLock { state in
+      let now = MonotonicTime.now
+      state.turns.end(of: turn.process, processorTime: used, at: now)
+      guard let next = state.turns.next(at: now) else {
+        state.idle.append(thread)
+        return nil
+      }
+      state.begunCount += 1
+      return next
+    }
   }
 }

@@ -164,14 +164,19 @@ final class ServiceConnection: Sendable {
   private func scan(_ message: ByteBuffer) async -> Result<CallEnvelope, CallEnvelope.Failure>? {
     guard message.readableBytes > Self.shortMessage else { return CallEnvelope.reading(message) }
     let scanned = OneShot<Result<CallEnvelope, CallEnvelope.Failure>>()
-    service.scanning.add(of: peer.pid) {
-      if scanned.isWanted { scanned.complete(.success(CallEnvelope.reading(message))) }
+    service.scanning.add(of: peer.pid, isLong: message.readableBytes > Self.longMessage) {
+      guard scanned.isWanted else { return nil }
+      let result = CallEnvelope.reading(message)
+      return { scanned.complete(.success(result)) }
     }
     do { return try await scanned.value() } catch { return nil }
   }
 
   /// A message up to this size is scanned within a fraction of a millisecond.
   private static let shortMessage = 64 << 10
+
+  /// A longer message is scanned with a low priority. It takes some milliseconds.
+  private static let longMessage = 1 << 20
 
   /// Parameters up to this size are checked at once. Longer ones are checked when the interface decodes them.
   private static let shortParameters = 16 << 10

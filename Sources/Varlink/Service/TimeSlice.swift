@@ -11,7 +11,9 @@ import CThread
 package enum TimeSlice {
   /// For threads between a call and its reply. Linux grants no shorter one.
   package static let short: UInt64 = 100_000
-  /// For work of clients that takes long. By default, a slice has up to 3 ms.
+  /// For work of clients that used much processor time recently. By default, a slice has up to 3 ms.
+  package static let medium: UInt64 = 5_000_000
+  /// For work that takes long.
   package static let long: UInt64 = 10_000_000
 
   /// Gives the calling thread a slice, in nanoseconds.

@@ -80,7 +80,7 @@ import Testing
 
   /// Threads of other clients that wake preempt a thread with a longer time slice.
   @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
-  func onlyTheReadsOfAHeavyProcessHaveLongTimeSlices() async throws {
+  func onlyTheReadsOfAHeavyProcessHaveLongerTimeSlices() async throws {
     let threads = ReadThreads(count: 2)
     let isQueued = DispatchSemaphore(value: 0)
     async let first = threads.run(for: peer(1)) {
@@ -95,9 +95,62 @@ import Testing
     while threads.waitingCount < 1 { await Task.yield() }
     isQueued.signal()
     let standard = try await first
-    #expect(standard < TimeSlice.long)
-    #expect(try await second == TimeSlice.long)
+    #expect(standard < TimeSlice.medium)
+    #expect(try await second == TimeSlice.medium)
     for _ in 0..<4 { #expect(try await threads.run(for: peer(2)) { cthread_slice_of(0) } == standard) }
+  }
+
+  private struct Priority: Equatable {
+    var nice = cthread_nice()
+    var slice = cthread_slice_of(0)
+  }
+
+  /// The priority of the current job when it has taken this much processor time, in nanoseconds.
+  @Sendable private static func priority(after time: Int64) -> Priority {
+    let start = WorkBudget.threadTime()
+    while WorkBudget.threadTime() - start < time, WorkBudget.mayGoOn {}
+    return Priority()
+  }
+
+  @Test func aReadThatTakesLongGoesOnWithALowerPriority() async throws {
+    let threads = ReadThreads(count: 2)
+    let standard = try await threads.run(for: peer(1)) { Priority() }
+    let short = try await threads.run(for: peer(1)) { Self.priority(after: 5_000_000) }
+    #expect(short.nice == standard.nice)
+    for _ in 0..<3 {
+      let long = try await threads.run(for: peer(1)) { Self.priority(after: 30_000_000) }
+      #expect(long.nice == standard.nice + WorkThread.niceness)
+      if standard.slice > 0 { #expect(long.slice == TimeSlice.long) }
+      // The next read has another thread.
+      #expect(try await threads.run(for: peer(1)) { cthread_nice() } == standard.nice)
+    }
+  }
+
+  /// The process of a long read may have only one thread. A read that waits for it must find the thread that replaces it.
+  @Test func aReadThatWaitsForALongOneHasTheStandardPriority() async throws {
+    let threads = ReadThreads(count: 2)
+    let standard = try await threads.run(for: peer(1)) { cthread_nice() }
+    let mayGoOn = DispatchSemaphore(value: 0)
+    async let first = threads.run(for: peer(1)) {
+      mayGoOn.wait()
+      return Self.priority(after: 30_000_000).nice
+    }
+    while threads.begunCount < 2 { await Task.yield() }
+    async let second = threads.run(for: peer(1)) { cthread_nice() }
+    async let third = threads.run(for: peer(1)) { cthread_nice() }
+    while threads.waitingCount < 2 { await Task.yield() }
+    mayGoOn.signal()
+    let (long, others) = (try await first, try await [second, third])
+    #expect(long == standard + WorkThread.niceness)
+    #expect(others == [standard, standard])
+  }
+
+  /// The decoder does not check the budget of its read.
+  @Test func longParametersAreDecodedWithALowPriority() async throws {
+    let threads = ReadThreads(count: 2)
+    let standard = try await threads.run(for: peer(1)) { cthread_nice() }
+    #expect(try await threads.run(for: peer(1), isLong: true) { cthread_nice() } == standard + WorkThread.niceness)
+    #expect(try await threads.run(for: peer(1)) { cthread_nice() } == standard)
   }
 
   @Test func anExpensivePredicateTimesOutAndOthersAreAnswered() async throws {

@@ -1,0 +1,86 @@
+import CThread
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Varlink
+
+/// The threads for work that may take long.
+@Suite(.timeLimit(.minutes(1))) struct WorkThreadTests {
+  private func value<Value: Sendable>(
+    on thread: WorkThread, _ work: @escaping @Sendable () -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in thread.add { continuation.resume(returning: work()) } }
+  }
+
+  @Test func workRunsInItsOrderOnOneThread() async {
+    let thread = WorkThread(name: "test-work")
+    let done = Mutex<[(number: Int, thread: pthread_t)]>([])
+    for number in 0..<1_000 { thread.add { done.withLock { $0.append((number, pthread_self())) } } }
+    let last = await value(on: thread) { pthread_self() }
+    let all = done.withLock { $0 }
+    #expect(all.map(\.number) == Array(0..<1_000))
+    #expect(Set(all.map(\.thread)) == [last])
+  }
+
+  /// Each addition may find the thread at the moment at which it begins to wait.
+  @Test func noAdditionIsMissed() async {
+    let thread = WorkThread(name: "test-work")
+    for number in 0..<2_000 { #expect(await value(on: thread) { number } == number) }
+  }
+
+  @Test func aLoweredThreadEndsAfterItsWork() async {
+    let thread = WorkThread(name: "test-work")
+    let standard = cthread_nice()
+    let order = Mutex<[String]>([])
+    for number in 0..<100 {
+      let isLong = number.isMultiple(of: 3)
+      thread.add {
+        if isLong {
+          thread.lowerPriority()
+          thread.lowerPriority()
+        }
+        #expect(thread.isLowered == isLong)
+        #expect(cthread_nice() == standard + (isLong ? WorkThread.niceness : 0))
+        order.withLock { $0.append("\(number)") }
+        thread.finish {
+          #expect(cthread_nice() == standard && !thread.isLowered)
+          order.withLock { $0.append("end of \(number)") }
+        }
+      }
+    }
+    #expect(await value(on: thread) { cthread_nice() } == standard)
+    #expect(order.withLock { $0 } == (0..<100).flatMap { ["\($0)", "end of \($0)"] })
+  }
+
+  /// A new thread gets the nice value of the thread that starts it.
+  @Test func theEndOfLongWorkStartsThreadsOfTheStandardPriority() async {
+    let thread = WorkThread(name: "test-work")
+    let standard = cthread_nice()
+    let started = await withCheckedContinuation { continuation in
+      thread.add {
+        thread.lowerPriority()
+        thread.finish { WorkThread(name: "test-other").add { continuation.resume(returning: cthread_nice()) } }
+      }
+    }
+    #expect(started == standard)
+  }
+
+  @Test func onlyItsOwnThreadIsLowered() async {
+    let (thread, other) = (WorkThread(name: "test-work"), WorkThread(name: "test-other"))
+    let standard = await value(on: other) { cthread_nice() }
+    let beside = await withCheckedContinuation { continuation in
+      thread.add {
+        thread.lowerPriority()
+        let isDone = DispatchSemaphore(value: 0)
+        other.add {
+          continuation.resume(returning: cthread_nice())
+          isDone.signal()
+        }
+        isDone.wait()
+      }
+    }
+    #expect(beside == standard)
+  }
+}
