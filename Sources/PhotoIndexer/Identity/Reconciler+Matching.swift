@@ -163,11 +163,15 @@ extension Reconciler {
       let name = Array("\u{1}moving-\(occupant.assetID)x".utf8)
       try batch.writer.moveFile(occupant, to: occupant.directoryID, name: name, changesAvailability: false)
     }
+    var standIns: [(standIn: FileIdentity, place: Place)] = []
     for (assetID, move) in sorted {
       guard let row = try batch.writer.file(ofAsset: assetID) else { continue }
-      batch.departing[Place(directoryID: move.source.directoryID, name: move.source.name)] = nil
+      let left = Place(directoryID: move.source.directoryID, name: move.source.name)
+      batch.departing[left] = nil
+      if let standIn = retries.takeStandIn(of: assetID) { standIns.append((standIn, left)) }
       try self.move(row, knownAs: move.source, to: move.place, move.stat, reading: move.reading, in: &batch)
     }
+    for (standIn, place) in standIns { try decideStandIn(standIn, at: place, in: &batch) }
   }
 }
 

@@ -196,9 +196,12 @@ extension Reconciler {
     identify: if let seen = stat, !row.hasIdentity(of: seen) {
       let others = try others(of: seen, than: row, at: target, in: batch)
       if others.isEmpty, row.isAnother(than: seen) {
-        if mayHaveMissed(source.directoryID), try batch.writer.file(target.directoryID, target.name) != nil {
-          // Another file may have come to the old name before the rename, and the events of that are lost. So nothing
-          // proves that this photo was renamed over the other one. The scan finds where it is.
+        if mayHaveMissed(source.directoryID) || batch.departing[source] != nil,
+          try batch.writer.file(target.directoryID, target.name) != nil
+        {
+          // This photo was reported gone before the rename, so another file had come to the old name. Or events were
+          // lost, so that this may be the case. Nothing proves that this photo was renamed over the other one. It
+          // turns up elsewhere, or leaves.
           return try fileFound(target, seen, reading: reading, in: &batch)
         }
         let isProvisional = try self.isProvisional(row, in: batch)
@@ -251,8 +254,9 @@ extension Reconciler {
     held.remove(target)
     forgetMissing(row.assetID)
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
-    if let standIn, try batch.writer.file(target.directoryID, target.name)?.assetID == row.assetID {
-      retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, standIn: standIn)
+    if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
+      // It is this photo, or the one over which this file was saved.
+      retries.addPending(there.assetID, at: batch.uptime + ReadRetries.firstDelay, standIn: standIn)
     }
   }
 
@@ -267,10 +271,14 @@ extension Reconciler {
     if let file = held.remove(left) {
       return try decide(left, row: nil, file.stat, reading: file.reading, in: &batch)
     }
-    if let standIn, var there = files.stat(path(of: left)), there.identity.inode == standIn.inode {
-      there.identity = standIn
-      try fileFound(left, there, reading: nil, in: &batch)
-    }
+    if let standIn { try decideStandIn(standIn, at: left, in: &batch) }
+  }
+
+  /// Decides the file that stood in for a photo that has turned up elsewhere (see ``ReadRetry/standIn``).
+  func decideStandIn(_ standIn: FileIdentity, at place: Place, in batch: inout Batch) throws {
+    guard var there = files.stat(path(of: place)), there.identity.inode == standIn.inode else { return }
+    there.identity = standIn
+    try fileFound(place, there, reading: nil, in: &batch)
   }
 
   /// Removes the files that left in this batch and did not turn up elsewhere.

@@ -33,6 +33,77 @@ private typealias Fixture = ReconcilerFixture
       event: FileEvent(time: time, isWritten: isWritten))
   }
 
+  // MARK: Renames of files that came a moment ago
+
+  /// /p/a.jpg, a settled favorite, and /p/b.jpg, which came a moment ago.
+  private func favoriteAndNewFile() throws -> (ReconcilerFixture, a: AssetID, b: AssetID) {
+    let (fixture, a) = try favorite()
+    try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg", camera: "B")))
+    return (fixture, a, try #require(try fixture.paths()["/p/b.jpg"]))
+  }
+
+  /// A file replaces the new one and is renamed over the favorite. photod-watch sees only the rename.
+  @Test func fileThatWasRenamedOverAPhotoIsReadByASync() throws {
+    let (fixture, a, _) = try favoriteAndNewFile()
+    fixture.disk.remove("/p/b.jpg")
+    fixture.disk.write("/p/b.jpg", camera: "C")
+    try fixture.apply(moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg"), at: fixture.disk.time))
+    try fixture.apply(.synced(number: 1))
+    #expect(try fixture.paths() == ["/p/a.jpg": a])
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C")
+  }
+
+  /// The same, and the new file turns up in another place afterwards.
+  @Test func fileThatWasRenamedOverAPhotoStaysIfTheOtherTurnsUp() throws {
+    let (fixture, _, _) = try favoriteAndNewFile()
+    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/x.jpg")
+    fixture.disk.write("/p/b.jpg", camera: "C")
+    try fixture.apply(moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg"), at: fixture.disk.time))
+    try fixture.apply(found("x.jpg", elsewhere))
+    try fixture.apply(.synced(number: 1))
+    #expect(Set(try fixture.paths().keys) == ["/p/a.jpg", "/p/x.jpg"])
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C")
+    #expect(try fixture.asset("/p/x.jpg").camera?.model == "B")
+  }
+
+  /// The new file left its name before the rename, and that was reported. So another file was renamed.
+  @Test func fileThatWasReportedGoneIsNotTheOneThatIsRenamed() throws {
+    let (fixture, a, b) = try favoriteAndNewFile()
+    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/x.jpg")
+    fixture.disk.write("/p/b.jpg", camera: "C")
+    let stat = fixture.disk.move("/p/b.jpg", "/p/a.jpg")
+    try fixture.apply(
+      Fixture.gone("b.jpg"), moved("b.jpg", to: "a.jpg", stat, at: fixture.disk.time), found("x.jpg", elsewhere))
+    try fixture.apply(.synced(number: 1))
+    #expect(try fixture.paths() == ["/p/a.jpg": a, "/p/x.jpg": b])
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C" && fixture.asset("/p/a.jpg").isFavorite)
+  }
+
+  /// A scan finds the photo that was taken for the renamed one, in the place of yet another photo.
+  @Test func fileThatWasRenamedStaysIfAScanFindsTheOtherInTheEnd() throws {
+    let fixture = try ReconcilerFixture()
+    let (b, y) = (fixture.disk.write("/p/b.jpg", camera: "B"), fixture.disk.write("/p/d/y.jpg", camera: "Y"))
+    try fixture.apply(
+      Fixture.top, Fixture.file("b.jpg", b), Fixture.found(2, "d", inode: 2), Fixture.file("y.jpg", in: 2, y))
+    let ids = try fixture.paths()
+    fixture.disk.pass(100)
+    try fixture.restart()
+    try fixture.apply(
+      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
+      Fixture.file("b.jpg", b), .listingEnded(number: 1, complete: true))
+    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/d/y.jpg")
+    fixture.disk.write("/p/b.jpg", camera: "C")
+    let renamed = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    try fixture.apply(
+      moved("b.jpg", to: "c.jpg", renamed, at: fixture.disk.time),
+      Fixture.found(2, "d", inode: 2), .listingStarted(number: 2, evidence: .scan),
+      Fixture.file("y.jpg", in: 2, elsewhere), .listingEnded(number: 2, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true), .synced(number: 1))
+    #expect(Set(try fixture.paths().keys) == ["/p/c.jpg", "/p/d/y.jpg"])
+    #expect(try fixture.paths()["/p/d/y.jpg"] == ids["/p/b.jpg"])
+    #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
+  }
+
   // MARK: Saves in place
 
   /// Only a part of a large file is read, so there is no hash of the whole file.
