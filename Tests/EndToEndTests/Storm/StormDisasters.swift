@@ -175,7 +175,7 @@ final class DisasterStorm {
       ids: Dictionary(assets.map { ($0.resources[0].path, $0.id) }) { first, _ in first },
       favorites: Set(assets.filter(\.isFavorite).map(\.id)))
     differences += try await differencesToFreshDaemon(assets)
-    for (path, what) in differences.prefix(5) { Issue.record("\(path) \(what)\n\(try await events(of: path))") }
+    for (path, what) in differences.prefix(5) { Issue.record("\(path) \(what)\n\(try await fixture.events(of: path))") }
     if !differences.isEmpty {
       Issue.record(
         """
@@ -243,22 +243,6 @@ final class DisasterStorm {
       fresh.kill(SIGTERM)
     }
     return differences
-  }
-
-  private func events(of path: String) async throws -> String {
-    struct Event: Decodable {
-      let number: Int
-      let kind: String
-      let path: String?
-      let fromPath: String?
-      let detail: String
-    }
-    struct Reply: Decodable { let events: [Event] }
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    return try await fixture.connect().call("org.photod.manage.Events", returning: Reply.self).events
-      .filter { ($0.path ?? "").hasSuffix(name) || ($0.fromPath ?? "").hasSuffix(name) }
-      .suffix(20).map { "  \($0.number) \($0.kind) \($0.fromPath ?? "") \($0.path ?? ""): \($0.detail)" }
-      .joined(separator: "\n")
   }
 }
 
