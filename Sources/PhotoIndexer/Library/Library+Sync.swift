@@ -37,14 +37,7 @@ extension Library {
   /// ended.
   ///
   /// A share that does not answer is left out: its lane answers at once, and its root is offline.
-  ///
-  /// - Parameter holdsForReads: whether the answer waits for files that are being read in the background.
-  func answerSync(_ number: UInt64, by lane: Int, holdsForReads: Bool = false) {
-    if holdsForReads, hasLateReads {
-      lateSyncs.hold(number, by: lane, until: clock.bootTime + LateSyncs.patience)
-      idle.wake()
-      return
-    }
+  func answerSync(_ number: UInt64, by lane: Int) {
     scanDoubtfulRoots()
     if let next = barrier.answer(number, by: lane) { askSync(next) }
   }

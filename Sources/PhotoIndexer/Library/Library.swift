@@ -297,7 +297,8 @@ package actor Library {
     }
     updateState()
     // This comes last: a caller may ask for the status at once, and a root that is watched anew makes the answer too early.
-    for number in batch.synced { answerSync(number, by: reconciler.listings.lane, holdsForReads: true) }
+    let (lane, mustWait) = (reconciler.listings.lane, batch.pendingFiles != .complete || hasLateReads)
+    for number in batch.synced { if mustWait { holdSync(number, by: lane) } else { answerSync(number, by: lane) } }
   }
 
   /// Runs one transaction with its history entry, and publishes it once it is committed.

@@ -208,10 +208,10 @@ extension Reconciler {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
-      } else if retries[row.assetID]?.isPending ?? true {
+      } else if retries[row.assetID]?.failure == nil {
         retries.addPending(row.assetID, at: batch.uptime)
       }
-      // A retry with a delay of its own stays. The retry must read the file that is now at this path.
+      // The retry must read the file that is now at this path.
       var pending = old
       pending.readTime = .unknown
       pending.isInDoubt = hasNewBytes(old, row, in: batch)

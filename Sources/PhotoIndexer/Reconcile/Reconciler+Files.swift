@@ -347,19 +347,28 @@ extension Reconciler {
     while let assetID = retries.takeReadable(at: batch.uptime) {
       // The reading of another file may have made it due again.
       guard taken.insert(assetID).inserted else { continue }
-      guard try readAgain([assetID], in: &batch) else { return }
+      guard try readAgain([assetID], in: &batch) != .incomplete else { return }
     }
   }
 
   private static let diskRetriesPerTurn = 64
 
+  /// How far the reading of files has come that were asked for again.
+  enum ReadingAgain {
+    /// Each file was read, or its reading has begun now.
+    case complete
+    /// The reading of some files had begun before. It may end without a result, because they have changed since.
+    case begunBefore
+    /// This turn has no time, or no room, for some files.
+    case incomplete
+  }
+
   /// Reads these files again, as many as one turn may. The others stay due.
-  ///
-  /// - Returns: false if some were left.
   @discardableResult
-  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> Bool {
+  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> ReadingAgain {
+    var result = ReadingAgain.complete
     for assetID in assetIDs {
-      guard !files.isTurnOver else { return false }
+      guard !files.isTurnOver else { return .incomplete }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
         continue
@@ -383,15 +392,16 @@ extension Reconciler {
       case .underWay:
         // The library gets a result when the file has been read.
         retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
+        result = .begunBefore
         continue
-      case .noRoom: return false
+      case .noRoom: return .incomplete
       case .notBegun, .ended, nil: break
       }
       batch.context.evidence = .event
       try refresh(row, stat, reading: nil, in: &batch)
       retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
     }
-    return true
+    return result
   }
 
   /// The stat of the file that is known in this place, or of the file that stands in for it if no scan may find the

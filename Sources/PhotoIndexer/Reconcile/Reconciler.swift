@@ -114,7 +114,7 @@ final class Reconciler {
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
-      try readAgain(retries.pending, in: &batch)
+      batch.pendingFiles = try readAgain(retries.pending, in: &batch)
       batch.synced.append(number)
     case .unreadable(let directory, let name, let errorNumber):
       noteUnreadable(directory, name, errorNumber, in: &batch)
@@ -203,8 +203,10 @@ struct Batch {
   var leavingDirectories: Set<DirectoryID> = []
   /// The facts in the records that are not in the catalog, such as events and limits.
   var notes = BatchNotes()
-  /// Sync requests whose answer is complete with this batch.
+  /// Sync requests that photod-watch has answered.
   var synced: [UInt64] = []
+  /// How far the reading of the files has come for which these syncs wait.
+  var pendingFiles = Reconciler.ReadingAgain.complete
   var endedScans: [EndedScan] = []
   /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.
   var rootsToWatchAnew: Set<RootID> = []

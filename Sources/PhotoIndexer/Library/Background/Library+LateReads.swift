@@ -1,21 +1,48 @@
 import PhotoCatalog
 import PhotoModel
 
-/// The requests for a sync whose answer waits for files that are being read in the background.
+/// The requests for a sync whose answer waits for files that are not read yet.
 struct LateSyncs {
   /// How long a request waits for such files. A file is given up after a shorter time, but others may follow it.
   static let patience = Duration.seconds(10)
 
-  private var held: [(number: UInt64, lane: Int, end: MonotonicTime)] = []
+  private enum Phase {
+    /// Files are being read whose reading may have begun before the request. Such a reading may end without a result.
+    case earlierReads
+    /// All files that were still pending then have been asked for again.
+    case lastReads
+  }
 
-  var isEmpty: Bool { held.isEmpty }
+  private struct Request {
+    let number: UInt64
+    let lane: Int
+    let end: MonotonicTime
+    var phase = Phase.earlierReads
+  }
 
-  mutating func hold(_ number: UInt64, by lane: Int, until end: MonotonicTime) { held.append((number, lane, end)) }
+  private var requests: [Request] = []
+
+  var isEmpty: Bool { requests.isEmpty }
+
+  /// Whether the pending files must be asked for again when no file is being read any more.
+  var mustAskAgain: Bool { requests.contains { $0.phase == .earlierReads } }
+
+  mutating func hold(_ number: UInt64, by lane: Int, until end: MonotonicTime) {
+    requests.append(Request(number: number, lane: lane, end: end))
+  }
+
+  /// Notes that all pending files were asked for again.
+  mutating func noteAsked() {
+    for index in requests.indices { requests[index].phase = .lastReads }
+  }
 
   /// Removes the requests that need not wait any more.
   mutating func take(isReadingOver: Bool, at uptime: MonotonicTime) -> [(number: UInt64, lane: Int)] {
-    let over = held.filter { isReadingOver || $0.end <= uptime }
-    held.removeAll { isReadingOver || $0.end <= uptime }
+    func isOver(_ request: Request) -> Bool {
+      (isReadingOver && request.phase == .lastReads) || request.end <= uptime
+    }
+    let over = requests.filter(isOver)
+    requests.removeAll(where: isOver)
     return over.map { ($0.number, $0.lane) }
   }
 }
@@ -55,11 +82,34 @@ extension Library {
     updateState()
   }
 
+  /// Lets a sync wait for the files that are not read yet.
+  func holdSync(_ number: UInt64, by lane: Int) {
+    lateSyncs.hold(number, by: lane, until: clock.bootTime + LateSyncs.patience)
+    idle.wake()
+  }
+
   /// Answers the syncs that need not wait any more. None is answered while the catalog can't be written: it lacks changes.
   func answerHeldSyncs() {
-    guard restart.breakdown == nil else { return }
+    guard restart.breakdown == nil, !lateSyncs.isEmpty else { return }
+    if lateSyncs.mustAskAgain, !hasLateReads {
+      do {
+        if try readPendingFiles() == .complete { lateSyncs.noteAsked() }
+      } catch {
+        return breakDown(error)
+      }
+    }
     for (number, lane) in lateSyncs.take(isReadingOver: !hasLateReads, at: clock.bootTime) {
       answerSync(number, by: lane)
     }
+  }
+
+  /// Reads the files for which syncs wait, or begins to read them in the background.
+  private func readPendingFiles() throws -> Reconciler.ReadingAgain {
+    guard reconciler.retries.pendingCount > 0 else { return .complete }
+    defer { updateState() }
+    return try commit { writer in
+      var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
+      return (try reconciler.readAgain(reconciler.retries.pending, in: &batch), batch.origin)
+    }.0
   }
 }

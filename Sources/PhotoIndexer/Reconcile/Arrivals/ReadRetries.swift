@@ -135,13 +135,13 @@ struct ReadRetries {
 
   // MARK: Scheduling
 
-  /// Schedules a file that was found but not read.
+  /// Schedules a file that was found but not read. It may be one that could not be parsed before it changed.
   ///
   /// - Parameters:
   ///   - uptime: when it is read, if no sync reads it before.
   ///   - standIn: as in ``ReadRetry/standIn``.
   mutating func addPending(_ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil) {
-    set(id, ReadRetry(isPending: true, at: uptime, delay: .zero, standIn: standIn))
+    set(id, ReadRetry(isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn))
   }
 
   /// Schedules a young file that can't be parsed, because it may still be in the making.
