@@ -58,15 +58,18 @@ let package = Package(
         .embedInCode("v019-invisible.sql"),
       ]),
     .target(
+      name: "SystemThreads", dependencies: ["CThread", .product(name: "NIOCore", package: "swift-nio")]),
+    .target(
       name: "Varlink",
       dependencies: [
-        "CThread", "SystemErrors",
+        "CThread", "SystemErrors", "SystemThreads",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),
 
     // Child processes.
-    .target(name: "WorkerProcess", dependencies: ["SystemErrors", .product(name: "Logging", package: "swift-log")]),
+    .target(
+      name: "WorkerProcess", dependencies: ["CThread", "SystemErrors", .product(name: "Logging", package: "swift-log")]),
 
     // Files: watching folders and reading metadata.
     .target(
@@ -113,7 +116,7 @@ let package = Package(
       name: "PhotoIndexer",
       dependencies: [
         "ExtractRecords", "FileContent", "PhotoContract", "PhotoExtract", "PhotoModel", "PhotoCatalog", "PhotoWatch",
-        "SystemErrors", "WatchRecords",
+        "SystemErrors", "SystemThreads", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -122,7 +125,7 @@ let package = Package(
       name: "PhotoServer",
       dependencies: [
         "ChangeDetails", "PhotoContract", "PhotoModel", "PhotoCatalog", "PhotoImages", "PhotoIndexer", "PhotoLive",
-        "PhotoWatch", "PredicateLanguage", "SystemErrors", "Varlink", "WatchRecords",
+        "PhotoWatch", "PredicateLanguage", "SystemErrors", "SystemThreads", "Varlink", "WatchRecords",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .target(
@@ -155,7 +158,7 @@ let package = Package(
       ]),
     .executableTarget(
       name: "photod-watch",
-      dependencies: ["SystemErrors", "WatchRecords", "CInotifyTools", "CWatchShim"],
+      dependencies: ["SystemErrors", "WatchRecords", "CInotifyTools", "CThread", "CWatchShim"],
       exclude: ["COPYING"]),
     .executableTarget(
       name: "photod-extract",
@@ -263,9 +266,12 @@ let package = Package(
         "CThread", "CZlib", "ImageRecords", "PhotoImages", "PhotoModel", "TestTools", "WatchRecords", "WorkerProcess",
         .product(name: "Logging", package: "swift-log"),
       ]),
+    .testTarget(name: "SystemThreadsTests", dependencies: ["CThread", "SystemThreads"]),
     .testTarget(
       name: "VarlinkTests",
-      dependencies: ["CThread", "TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio")]),
+      dependencies: [
+        "CThread", "SystemThreads", "TestTools", "Varlink", .product(name: "NIOCore", package: "swift-nio"),
+      ]),
     .testTarget(
       name: "PhotoCatalogTests",
       dependencies: [
@@ -288,7 +294,7 @@ let package = Package(
       dependencies: [
         "CThread", "ChangeDetails", "ImageRecords", "PhotoContract", "PhotoImages", "PhotoLive", "PhotoTestSupport",
         "PhotoExtract", "PhotoServer", "PhotoIndexer", "PhotoCatalog", "PhotoModel", "PhotoWatch", "WatchRecords",
-        "Varlink",
+        "SystemThreads", "Varlink",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

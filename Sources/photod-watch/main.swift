@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import CThread
 import CWatchShim
 import Glibc
 import SystemErrors
@@ -54,6 +55,8 @@ func work() -> Int32 {
     guard deathError == 0 else {
       throw WatchStartError(message: "the signal for the parent's end can't be set: \(errorText(deathError))")
     }
+    // Callers wait for what happens in the folders. If the kernel refuses the slice, they wait longer on a busy machine.
+    _ = cthread_request_slice(cthread_shortest_slice)
     return FolderWatch(socket: socket).run()
   } catch {
     complain(error.message)

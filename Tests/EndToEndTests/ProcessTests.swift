@@ -46,7 +46,7 @@ import Varlink
 
   /// No other thread or process has inherited their slices.
   @Test(.enabled(if: cthread_slice_of(0) > 0, "Linux before 6.12 has no time slices of threads"))
-  func onlyTheThreadsBetweenACallAndItsReplyHaveShortTimeSlices() async throws {
+  func onlyTheThreadsForWhichCallersWaitHaveShortTimeSlices() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("a.jpg")
       try await fixture.start()
@@ -65,7 +65,10 @@ import Varlink
         for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task") {
           // A thread that has ended meanwhile has no name.
           guard let number = pid_t(thread), let name = name(ofThread: thread, process) else { continue }
-          let kinds = ["varlink-answer": "answer", "photod-picture": "picture"]
+          let kinds = [
+            "varlink-answer": "answer", "photod-picture": "picture", "photod-library": "sync", "photod-reader": "sync",
+            "photod-worker": "sync", "photod-watch": "sync",
+          ]
           let kind = name.hasPrefix("NIO-ELT") ? "network" : kinds[name] ?? "other"
           slices[kind, default: []].append(cthread_slice_of(number))
         }
@@ -74,6 +77,8 @@ import Varlink
       // Threads that they start may have inherited their name.
       let answers = slices["answer", default: []].count { $0 == 100_000 }
       #expect((2...4).contains(answers), "\(slices)")
+      // The library, its reader, photod-watch, and the thread that talks to it.
+      #expect(slices["sync"] == [100_000, 100_000, 100_000, 100_000], "\(slices)")
       // The threads that find kept pictures have them, and those that wait for a decoder do not.
       #expect(Set(slices["picture", default: []]).count == 2, "\(slices)")
       #expect(slices["other"]?.contains(100_000) == false, "\(slices)")

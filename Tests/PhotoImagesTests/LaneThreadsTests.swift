@@ -17,7 +17,7 @@ struct LaneThreadsTests {
     _ = try await fixture.picture(1, in: try fixture.session(), as: 1)
     // The asset is read once for the lookup, and twice for the picture.
     let found = slices.withLock { $0 }
-    #expect(found.count == 3 && found.first == LaneThreads.shortSlice)
-    #expect(found.dropFirst().allSatisfy { $0 > LaneThreads.shortSlice })
+    #expect(found.count == 3 && found.first == cthread_shortest_slice)
+    #expect(found.dropFirst().allSatisfy { $0 > cthread_shortest_slice })
   }
 }

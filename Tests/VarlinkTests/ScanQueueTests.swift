@@ -1,6 +1,7 @@
 import CThread
 import Dispatch
 import Synchronization
+import SystemThreads
 import Testing
 
 @testable import Varlink

@@ -1,4 +1,5 @@
 #pragma once
+// SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-or-later
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,6 +11,9 @@ int cthread_start(void *(*body)(void *), void *context);
 
 // Names the calling thread, for ps(1) and top(1). The kernel keeps 15 bytes.
 void cthread_set_name(const char *name);
+
+// The shortest time slice that Linux grants, in nanoseconds.
+static const uint64_t cthread_shortest_slice = 100000;
 
 // Requests time slices of this many nanoseconds for the calling thread. Its policy and its niceness stay. The threads
 // and processes that it starts have the default slice. Linux before 6.12 accepts the request and ignores it.

@@ -14,10 +14,6 @@ final class LaneThreads: Sendable {
     var sleeping = 0
   }
 
-  /// The time slice of threads that a client waits for. It is that of the threads that answer calls (`TimeSlice` of
-  /// Varlink).
-  static let shortSlice: UInt64 = 100_000
-
   /// The name of the threads, for ps(1) and top(1). Otherwise, they would have the name of the thread that starts them.
   private static let name = "photod-picture"
 
@@ -42,7 +38,7 @@ final class LaneThreads: Sendable {
       let body = Body { [self] in
         cthread_set_name(Self.name)
         // If the kernel refuses the slice, the work is done later on a busy machine.
-        if isShort { _ = cthread_request_slice(Self.shortSlice) }
+        if isShort { _ = cthread_request_slice(cthread_shortest_slice) }
         run(work)
         running.leave()
       }

@@ -51,7 +51,7 @@ package actor Library {
   /// The last events of the library, for people who look for a fault.
   nonisolated package let events: EventRing
 
-  private let executor = QueueExecutor(label: "photod.library")
+  private let executor = ThreadExecutor(name: "photod-library")
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   let watcher: any WatchSource

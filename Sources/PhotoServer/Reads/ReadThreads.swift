@@ -1,5 +1,6 @@
 import PhotoModel
 import Synchronization
+import SystemThreads
 import Varlink
 
 /// The threads that read the catalog for clients, and work on lists in memory.

@@ -2,6 +2,7 @@ import CThread
 import Dispatch
 import NIOCore
 import Synchronization
+import SystemThreads
 
 /// The threads on which services answer calls. All services of a process share them.
 ///

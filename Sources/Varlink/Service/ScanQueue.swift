@@ -1,4 +1,5 @@
 import Synchronization
+import SystemThreads
 
 /// One thread for work of all connections. Processes take turns, so that the messages of one process delay another by one
 /// message. The work of one process runs in the order of its arrival. Long work has a low priority.

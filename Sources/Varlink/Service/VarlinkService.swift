@@ -2,6 +2,7 @@ import Dispatch
 import NIOCore
 import NIOPosix
 import Synchronization
+import SystemThreads
 
 #if canImport(Glibc)
   import Glibc

@@ -67,11 +67,11 @@ import Testing
   /// Each side has a thread, as in the library.
   @Test func valuesArriveInTheirOrderAndThenNil() async throws {
     let count = 300
-    let giver = ObservedTask(executor: QueueExecutor(label: "giver")) { [values] in
+    let giver = ObservedTask(executor: ThreadExecutor(name: "giver")) { [values] in
       for value in 0..<count { await values.put(value) }
       values.finish()
     }
-    let taker = ObservedTask(executor: QueueExecutor(label: "taker")) { [values] in
+    let taker = ObservedTask(executor: ThreadExecutor(name: "taker")) { [values] in
       var taken: [Int?] = []
       // The last two takes find the end.
       for _ in 0..<count + 2 { taken.append(await values.take()) }

@@ -7,6 +7,7 @@ import PhotoContract
 import PhotoModel
 import PhotoTestSupport
 import Synchronization
+import SystemThreads
 import Testing
 
 @testable import PhotoLive

@@ -18,7 +18,7 @@ actor ReadAhead {
     let contents: [Int: ContentReading]
   }
 
-  nonisolated let executor = QueueExecutor(label: "photod.read-ahead")
+  nonisolated let executor = ThreadExecutor(name: "photod-reader")
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private let catalog: Catalog

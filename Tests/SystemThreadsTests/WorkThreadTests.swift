@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import Varlink
+@testable import SystemThreads
 
 /// The threads for work that may take long.
 @Suite(.timeLimit(.minutes(1))) struct WorkThreadTests {

@@ -9,8 +9,8 @@ import CThread
 /// It needs no privilege, and has an effect since Linux 6.12. If the kernel or a seccomp filter refuses a slice, calls
 /// are answered as late as without it.
 package enum TimeSlice {
-  /// For threads between a call and its reply. Linux grants no shorter one.
-  package static let short: UInt64 = 100_000
+  /// For threads between a call and its reply.
+  package static let short = cthread_shortest_slice
   /// For work of clients that used much processor time recently. By default, a slice has up to 3 ms.
   package static let medium: UInt64 = 5_000_000
   /// For work that takes long.

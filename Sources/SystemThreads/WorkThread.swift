@@ -3,7 +3,8 @@ import Dispatch
 import NIOCore
 import Synchronization
 
-/// A thread for work that may take long. It does one piece of work at a time, in the order of their arrival.
+/// A thread for work that may take long, or that blocks. It does one piece of work at a time, in the order of their
+/// arrival.
 ///
 /// Work that takes long lowers the priority of its thread (``lowerPriority()``), so that it does not take processor time
 /// from short work. Linux does not let an unprivileged thread raise its priority again. So a lowered thread ends after
@@ -34,13 +35,16 @@ package final class WorkThread: Sendable {
   }
 
   private let name: String
+  private let slice: UInt64?
   private let state = Mutex(State())
   private let semaphore = DispatchSemaphore(value: 0)
   /// Only the present work changes it. While its thread is lowered, the next thread waits for this semaphore.
   private let replaced = Mutex<DispatchSemaphore?>(nil)
 
-  /// - Parameter name: the name of the thread. The kernel keeps 15 bytes.
-  package init(name: String) { self.name = name }
+  /// - Parameters:
+  ///   - name: the name of the thread. The kernel keeps 15 bytes.
+  ///   - slice: the time slice of the thread, as in ``TimeSlice``; nil for the default.
+  package init(name: String, slice: UInt64? = nil) { (self.name, self.slice) = (name, slice) }
 
   /// Whether the present work has lowered the priority of the thread. Only this work may ask.
   package var isLowered: Bool { replaced.withLock { $0 != nil } }
@@ -112,6 +116,7 @@ package final class WorkThread: Sendable {
 
   private func run() {
     cthread_set_name(name)
+    if let slice { TimeSlice.request(slice) }
     while let work = next() {
       work()
       let isOver = replaced.withLock { replaced in
