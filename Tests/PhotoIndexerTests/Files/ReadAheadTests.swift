@@ -51,10 +51,18 @@ import WatchRecords
           identity: FileIdentity(device: 1, inode: UInt64(100 + number), birthTime: 1), byteCount: 5,
           modificationTime: 1, changeTime: 1))
     }
-    let input = await ahead.read(
-      .batch([.directoryFound(number: 1, parent: 0, root: 1, name: Array("/p".utf8), identity: top)] + found))
-    #expect(input.contents.count == 160 && files.readCount == 160)
-    #expect(isShare ? files.mostAtOnce == 1 : files.mostAtOnce > 1)
+    let batch = WatchInput.batch(
+      [.directoryFound(number: 1, parent: 0, root: 1, name: Array("/p".utf8), identity: top)] + found)
+    #expect(await ahead.read(batch).contents.count == 160 && files.readCount == 160)
+    if isShare {
+      #expect(files.mostAtOnce == 1)
+    } else {
+      // Other tests may use all threads of libdispatch for a while.
+      try await eventually("two files are read at once") {
+        _ = await ahead.read(batch)
+        return files.mostAtOnce > 1
+      }
+    }
   }
 
   private static func found(_ name: String, in directory: DirectoryNumber, inode: UInt64) -> WatchRecord {
