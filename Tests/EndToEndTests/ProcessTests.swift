@@ -56,6 +56,8 @@ import Varlink
       let picture = try await PhotoctlTests.photoctl(
         in: fixture.directory, fixture.socket, ["thumbnail", fixture.path("a.jpg"), "--size", "64"])
       #expect(picture.status == 0, "\(picture.errors)")
+      // The thread that reads ahead ends when it has been idle for ten seconds.
+      try await fixture.synchronize()
       var slices: [String: [UInt64]] = [:]
       let children = try ["photod-watch", "photod-extract", "photod-image"].flatMap {
         try fixture.childProcessIDs(named: $0)
@@ -78,7 +80,7 @@ import Varlink
       let answers = slices["answer", default: []].count { $0 == 100_000 }
       #expect((2...4).contains(answers), "\(slices)")
       // The library, its reader, photod-watch, and the thread that talks to it.
-      #expect(slices["sync"] == [100_000, 100_000, 100_000, 100_000], "\(slices)")
+      #expect(slices["sync", default: []].count { $0 == 100_000 } == 4, "\(slices)")
       // The threads that find kept pictures have them, and those that wait for a decoder do not.
       #expect(Set(slices["picture", default: []]).count == 2, "\(slices)")
       #expect(slices["other"]?.contains(100_000) == false, "\(slices)")

@@ -80,6 +80,7 @@ extension Reconciler {
       }
     }
     try moveAll(moves, in: &batch)
+    batch.context.evidence = .scan
     var new: [(place: Place, file: HeldFiles.File)] = []
     for (place, file) in others {
       if let row = try batch.writer.file(place.directoryID, place.name) {

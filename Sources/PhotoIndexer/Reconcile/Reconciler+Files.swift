@@ -199,9 +199,9 @@ extension Reconciler {
         if mayHaveMissed(source.directoryID) || batch.departing[source] != nil,
           try batch.writer.file(target.directoryID, target.name) != nil
         {
-          // This photo was reported gone before the rename, so another file had come to the old name. Or events were
-          // lost, so that this may be the case. Nothing proves that this photo was renamed over the other one. It
-          // turns up elsewhere, or leaves.
+          // This photo was reported gone before the rename, or events were lost. So another file may have come to the
+          // old name, and nothing proves that this photo was renamed over the other one. This photo turns up elsewhere,
+          // or is removed.
           return try fileFound(target, seen, reading: reading, in: &batch)
         }
         let isProvisional = try self.isProvisional(row, in: batch)
@@ -214,7 +214,20 @@ extension Reconciler {
       if others.isEmpty {
         // The photo was saved since, or it has left the name again. Later records decide, or the scan finds it
         // elsewhere.
-        if row.isAnother(than: seen) { (stat, standIn) = (nil, seen.identity) }
+        if row.isAnother(than: seen) {
+          if let there = try batch.writer.file(target.directoryID, target.name), there.assetID != row.assetID,
+            try isSave(row, nil, in: batch)
+          {
+            // Whichever of the two files was saved over the other photo, that photo has the file that is there now.
+            batch.departing[source] = nil
+            listings.forget(source)
+            held.remove(source)
+            try endSaved(row, in: &batch)
+            note(.removed(eventPlace(source), assetID: row.assetID), as: .same)
+            return try fileFound(target, seen, reading: reading, in: &batch)
+          }
+          (stat, standIn) = (nil, seen.identity)
+        }
       } else if let there = try batch.writer.file(target.directoryID, target.name),
         others.contains(where: { $0.assetID == there.assetID })
       {
@@ -355,7 +368,7 @@ extension Reconciler {
 
   /// How far the reading of files has come that were asked for again.
   enum ReadingAgain {
-    /// Each file was read, or its reading has begun now.
+    /// Each file was read, or its reading has begun now, or it was put off because a later record decides about it.
     case complete
     /// The reading of some files had begun before. It may end without a result, because they have changed since.
     case begunBefore
@@ -364,11 +377,15 @@ extension Reconciler {
   }
 
   /// Reads these files again, as many as one turn may. The others stay due.
+  ///
+  /// - Parameter isDue: whether their time has come, or a sync has proved that all records until now were applied. Before
+  ///   that, a later record may decide about an empty file, or about one that stands in for another.
   @discardableResult
-  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> ReadingAgain {
+  func readAgain(_ assetIDs: [AssetID], isDue: Bool = true, in batch: inout Batch) throws -> ReadingAgain {
     var result = ReadingAgain.complete
     for assetID in assetIDs {
       guard !files.isTurnOver else { return .incomplete }
+      if !isDue, retries[assetID]?.standIn != nil { continue }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
         continue
@@ -384,6 +401,7 @@ extension Reconciler {
         continue
       }
       guard stat.byteCount > 0 else {
+        guard isDue else { continue }
         listings.forget(Place(directoryID: row.directoryID, name: row.name))
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue

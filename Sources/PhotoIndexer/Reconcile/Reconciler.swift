@@ -205,7 +205,7 @@ struct Batch {
   var notes = BatchNotes()
   /// Sync requests that photod-watch has answered.
   var synced: [UInt64] = []
-  /// How far the reading of the files has come for which these syncs wait.
+  /// The state of the pending files after they were asked for again because of these syncs.
   var pendingFiles = Reconciler.ReadingAgain.complete
   var endedScans: [EndedScan] = []
   /// Roots that must be watched anew, because photod-watch regards a folder as known that the catalog does not have.

@@ -55,14 +55,16 @@ private typealias Fixture = ReconcilerFixture
 
   /// The same, and the new file turns up in another place afterwards.
   @Test func fileThatWasRenamedOverAPhotoStaysIfTheOtherTurnsUp() throws {
-    let (fixture, _, _) = try favoriteAndNewFile()
+    let (fixture, a, _) = try favoriteAndNewFile()
     let elsewhere = fixture.disk.move("/p/b.jpg", "/p/x.jpg")
     fixture.disk.write("/p/b.jpg", camera: "C")
     try fixture.apply(moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg"), at: fixture.disk.time))
+    // Now its inode and birth time prove what it is.
+    fixture.disk.pass(3)
     try fixture.apply(found("x.jpg", elsewhere))
     try fixture.apply(.synced(number: 1))
     #expect(Set(try fixture.paths().keys) == ["/p/a.jpg", "/p/x.jpg"])
-    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C")
+    #expect(try fixture.paths()["/p/a.jpg"] == a && fixture.asset("/p/a.jpg").camera?.model == "C")
     #expect(try fixture.asset("/p/x.jpg").camera?.model == "B")
   }
 

@@ -9,7 +9,7 @@ struct LateSyncs {
   private enum Phase {
     /// Files are being read whose reading may have begun before the request. Such a reading may end without a result.
     case earlierReads
-    /// All files that were still pending then have been asked for again.
+    /// All pending files were asked for again after the request.
     case lastReads
   }
 
@@ -91,13 +91,18 @@ extension Library {
   /// Answers the syncs that need not wait any more. None is answered while the catalog can't be written: it lacks changes.
   func answerHeldSyncs() {
     guard restart.breakdown == nil, !lateSyncs.isEmpty else { return }
-    if lateSyncs.mustAskAgain, !hasLateReads {
-      do {
-        if try readPendingFiles() == .complete { lateSyncs.noteAsked() }
-      } catch {
-        return breakDown(error)
-      }
+    // Files that are asked for again for later syncs do not delay these.
+    answerOverdueSyncs()
+    guard lateSyncs.mustAskAgain, !hasLateReads else { return }
+    do {
+      if try readPendingFiles() == .complete { lateSyncs.noteAsked() }
+    } catch {
+      return breakDown(error)
     }
+    answerOverdueSyncs()
+  }
+
+  private func answerOverdueSyncs() {
     for (number, lane) in lateSyncs.take(isReadingOver: !hasLateReads, at: clock.bootTime) {
       answerSync(number, by: lane)
     }
@@ -109,7 +114,7 @@ extension Library {
     defer { updateState() }
     return try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-      return (try reconciler.readAgain(reconciler.retries.pending, in: &batch), batch.origin)
+      return (try reconciler.readAgain(reconciler.retries.pending, isDue: false, in: &batch), batch.origin)
     }.0
   }
 }

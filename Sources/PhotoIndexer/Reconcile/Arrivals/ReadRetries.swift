@@ -135,7 +135,7 @@ struct ReadRetries {
 
   // MARK: Scheduling
 
-  /// Schedules a file that was found but not read. It may be one that could not be parsed before it changed.
+  /// Schedules a file that was found but not read. If it could not be parsed before, its last delay is kept.
   ///
   /// - Parameters:
   ///   - uptime: when it is read, if no sync reads it before.
