@@ -353,6 +353,22 @@ extension CatalogWriter {
     return (found.inode, found.fingerprint)
   }
 
+  /// Deletes an asset that was restored from a tombstone by mistake. It gets that tombstone again, with its present user
+  /// data.
+  ///
+  /// - Parameter path: The absolute path of its file.
+  package func remove(_ row: FileRow, leaving former: Tombstone, path: [UInt8], date: WallTime) throws {
+    let id = row.assetID
+    // If the asset is back within this transaction, it is compared with the tombstone. Clients know this file of it.
+    var fields = Self.changedFields(of: former, as: row, path: path)
+    if try creationDate(of: id) != former.creationDate { fields.insert(.metadata) }
+    if !fields.isEmpty { record.update(asset: id, fields) }
+    _ = try removeWithTombstone(row, directoryPath: [], date: date)
+    var tombstone = former
+    if let deleted = try self.tombstone(of: id) { (tombstone.data, tombstone.albums) = (deleted.data, deleted.albums) }
+    try insertTombstone(tombstone)
+  }
+
   /// Adds the asset of a tombstone again, with its id and all its user data, and removes the tombstone.
   ///
   /// - Parameters:

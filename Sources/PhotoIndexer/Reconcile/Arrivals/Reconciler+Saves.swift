@@ -89,12 +89,8 @@ extension Reconciler {
   /// If the file was taken for a deleted photo, that photo is deleted again. It gets its old tombstone, with its present
   /// user data.
   func endSaved(_ source: FileRow, in batch: inout Batch) throws {
-    guard var former = remembered.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
-    try batch.writer.removeWithTombstone(source, directoryPath: [], date: batch.time)
-    if let deleted = try batch.writer.tombstone(of: source.assetID) {
-      (former.data, former.albums) = (deleted.data, deleted.albums)
-    }
-    try batch.writer.insertTombstone(former)
+    guard let former = remembered.arrival(of: source)?.former else { return try erase(source.assetID, in: &batch) }
+    try batch.writer.remove(source, leaving: former, path: path(of: source), date: batch.time)
     remembered.noteTombstone(
       inode: former.volumeID == nil ? nil : former.inode, fingerprint: former.marks.fingerprint,
       lastingPath: former.deletedDate == nil ? former.path : nil)

@@ -50,4 +50,14 @@ import Testing
         .pass(milliseconds: 6000), .due, .settle,
       ])
   }
+
+  /// A removed photo comes back as a new file, which is saved over another photo and gets the name of the removed one.
+  @Test func removedPhotoThatComesBackAsTheSecondNameOfASavedOneHasANewPath() async throws {
+    try await expectPasses([
+      .write("/pics/a.jpg"), .write("/pics/d.jpg"), .settle, .remove("/pics/d.jpg"),
+      .writeAgain("/pics/new.jpg", bytesOf: "/pics/d.jpg"), .watch(events: 1000, listings: 1000), .take(2, records: 2),
+      .replace("/pics/a.jpg", by: "/pics/new.jpg"), .link("/pics/a.jpg", to: "/pics/d.jpg"),
+      .watch(events: 3, listings: 0), .take(1, records: 4),
+    ])
+  }
 }
