@@ -77,7 +77,8 @@ final class WorkerThread {
 
   private func run() {
     cthread_set_name("photod-worker")
-    // A sync waits for this thread twice. If the kernel refuses the slice, the sync takes longer on a busy machine.
+    // A sync waits for the thread of photod-watch twice. If the kernel refuses the slice, the sync takes longer on a busy
+    // machine.
     _ = cthread_request_slice(cthread_shortest_slice)
     while !isStopping {
       guard takeSlot() else { break }

@@ -96,7 +96,7 @@ extension Reconciler {
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
       try moveFound(source, to: place, stat, reading: reading, in: &batch)
-    } else if scans.areUnderWay && retries[row.assetID]?.standIn == stat.identity {
+    } else if retries[row.assetID]?.standIn == stat.identity && isScanned(tree.row(place.directoryID).volumeID) {
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file is in its place, as after a save: the photo is the same.
@@ -426,14 +426,23 @@ extension Reconciler {
   /// known one elsewhere.
   private func statToRead(of row: FileRow) -> FileStat? {
     guard var stat = current(row) else { return nil }
-    if stat.identity.inode == row.inode {
-      stat.identity.birthTime = FileTime(row.birthTime)
-    } else if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode, !scans.areUnderWay {
+    // The file that stands in may have the inode of the known one, which was removed.
+    if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode {
+      guard !isScanned(tree.row(row.directoryID).volumeID) else { return nil }
       stat.identity.birthTime = standIn.birthTime
+    } else if stat.identity.inode == row.inode {
+      stat.identity.birthTime = FileTime(row.birthTime)
     } else {
       return nil
     }
     return stat
+  }
+
+  /// Whether a scan of a root on this volume is under way. It may find a file of the volume in another place.
+  private func isScanned(_ volumeID: VolumeID) -> Bool {
+    scans.underWay.values.contains { scan in
+      tree.top(ofRoot: scan.rootID).map { volumes.isSameFileSystem(tree.row($0).volumeID, volumeID) } ?? true
+    }
   }
 }
 

@@ -267,11 +267,14 @@ final class MemoryDisk: PhotoFiles {
         return .unreadable(failure)
       }
       state.readCount += 1
+      // A file is opened by its name and compared by its inode. Its birth time is not asked for.
+      var stat = file.stat
+      stat.identity = expected.identity
       return .content(
         AssetContent(
           mediaType: .image, mediaSubtypes: [], contentType: "image/jpeg", camera: Camera(model: file.camera),
           keywords: file.keywords, failure: file.failure),
-        file.stat, readTime: WallTime(nanoseconds: state.clock), marks: file.marks(isSampled: isSampled))
+        stat, readTime: WallTime(nanoseconds: state.clock), marks: file.marks(isSampled: isSampled))
     }
   }
 

@@ -81,6 +81,37 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "C" && fixture.asset("/p/a.jpg").isFavorite)
   }
 
+  /// /p/c.jpg: a file that was renamed, after it had replaced the file that the library knew by its old name.
+  private func renamedStandIn(reusesInode: Bool = false) throws -> (ReconcilerFixture, id: AssetID, FileStat) {
+    let (fixture, _, b) = try favoriteAndNewFile()
+    if reusesInode {
+      fixture.disk.reuse(inode: try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg"))).identity.inode)
+    }
+    fixture.disk.remove("/p/b.jpg")
+    fixture.disk.write("/p/b.jpg", camera: "C")
+    let stat = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
+    return (fixture, b, stat)
+  }
+
+  /// ext4 gives the inode of a removed file to the next one.
+  @Test(arguments: [true, false]) func fileThatReplacedAnotherAndWasRenamedHasItsBirthTime(reusesInode: Bool) throws {
+    let (fixture, b, stat) = try renamedStandIn(reusesInode: reusesInode)
+    try fixture.apply(moved("b.jpg", to: "c.jpg", stat, at: fixture.disk.time), .synced(number: 1))
+    let row = try fixture.catalog.read { try $0.file(ofAsset: b) }
+    #expect(try #require(row).hasIdentity(of: stat))
+    #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
+  }
+
+  /// A scan of another disk, such as a slow share, can't find the known file.
+  @Test(arguments: [true, false]) func fileThatReplacedAnotherIsReadDuringAScanOfAnotherDisk(isOther: Bool) throws {
+    let (fixture, _, stat) = try renamedStandIn()
+    try fixture.addSecondRoot()
+    try fixture.apply(
+      .scanStarted(root: isOther ? 2 : 1, request: 0, reason: .start),
+      moved("b.jpg", to: "c.jpg", stat, at: fixture.disk.time), .synced(number: 1))
+    #expect(try fixture.asset("/p/c.jpg").camera?.model == (isOther ? "C" : "B"))
+  }
+
   /// A scan finds the photo that was taken for the renamed one, in the place of yet another photo.
   @Test func fileThatWasRenamedStaysIfAScanFindsTheOtherInTheEnd() throws {
     let fixture = try ReconcilerFixture()
@@ -336,6 +367,20 @@ private typealias Fixture = ReconcilerFixture
   }
 
   // MARK: Saves by a new file with the bytes of a deleted photo
+
+  /// The saved file gets a second name in the same commit, by which the deleted photo comes back. Clients know the photo
+  /// by the name of the file that was saved.
+  @Test func photoThatComesBackAsTheSecondNameOfASavedFileHasANewPath() throws {
+    let (fixture, id, deleted) = try favoriteAndDeletedPhoto()
+    try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))
+    #expect(try fixture.paths() == ["/p/a.jpg": id, "/p/new.jpg": deleted])
+    let saved = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    let second = fixture.disk.link("/p/a.jpg", "/p/x/x.jpg")
+    let record = try fixture.apply(
+      moved("new.jpg", to: "a.jpg", saved, at: fixture.disk.time), Fixture.file("x.jpg", in: 2, second))
+    #expect(try fixture.paths() == ["/p/a.jpg": id, "/p/x/x.jpg": deleted])
+    #expect(record.updatedAssets[deleted]?.contains(.path) == true && record.deletedAssets.isEmpty)
+  }
 
   private static let deletedContent: UInt64 = 4711
 
