@@ -1,5 +1,6 @@
 import PhotoModel
 import PhotoWatch
+import WatchRecords
 
 @testable import PhotoIndexer
 
@@ -50,7 +51,9 @@ extension Simulation {
   func take(_ input: WatchInput, by library: Library, isScanAlone: Bool) async throws {
     note("  \(input)")
     await library.simulateTake(await library.read(ahead: input))
-    try await check(isScanAlone: isScanAlone)
+    var reported: Set<FileIdentity> = []
+    if case .batch(let records) = input { reported = RemovalOracle.files(in: records) }
+    try await check(isScanAlone: isScanAlone, reported: reported)
     removals.note(suspected: await library.suspectedAssets(), at: clock.boot)
     removals.note(excluded: await library.excludedAssets())
     try await noteSync(input)

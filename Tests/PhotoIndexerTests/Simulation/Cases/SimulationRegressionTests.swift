@@ -506,4 +506,15 @@ import Testing
         .rename("/pics/x", to: "/pics/\u{f7c3}\u{f7a9}y"), .settle,
       ])
   }
+
+  /// A photo moves out of a root that leaves the configuration, and is removed with its new folder. One commit records
+  /// both, and the photo was in no unavailable place at that time.
+  @Test func photoThatMovedOutOfAFormerRootIsRemovedWithItsFolder() async throws {
+    try await expectPasses([
+      .settle, .write("/inbox/c.jpg"), .roots(["/pics", "/usb", "/inbox"]), .makeDirectory("/pics/x"),
+      .watch(events: 1000, listings: 1000), .rename("/inbox/c.jpg", to: "/pics/x/e.jpg"), .take(1000, records: 1000),
+      .watch(events: 3, listings: 2), .roots(["/usb", "/pics"]), .remove("/pics/x"),
+      .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
+    ])
+  }
 }

@@ -5,7 +5,8 @@ import WatchRecords
 ///
 /// 1. The photos that one scan misses are removed only up to the part of a root that ``RemovalPolicy`` allows. Beyond
 ///    that, only photos leave that were suspect for the removal grace, or whose removal a person confirmed.
-/// 2. Nothing leaves a root, or a folder with a drive, that is unavailable before and after the commit.
+/// 2. Nothing leaves a root, or a folder with a drive, that is unavailable before and after the commit, unless the records
+///    name its file in another place.
 struct RemovalOracle {
   /// The count of the simulation's ``RemovalPolicy``.
   static let count = 3
@@ -66,14 +67,27 @@ struct RemovalOracle {
     return isAlone
   }
 
+  /// The files that are there according to records.
+  static func files(in records: [WatchRecord]) -> Set<FileIdentity> {
+    let identities = records.compactMap { record -> FileIdentity? in
+      switch record {
+      case .fileFound(_, _, let stat, _), .fileMoved(_, _, _, _, .some(let stat), _): stat.identity
+      default: nil
+      }
+    }
+    // The catalog has no device numbers.
+    return Set(identities.map { FileIdentity(device: 0, inode: $0.inode, birthTime: $0.birthTime) })
+  }
+
   /// - Parameters:
   ///   - files: the inode and birth time of each asset's file, before and after the commit.
+  ///   - reported: the files in the records of the commit.
   ///   - isScanAlone: only scans reported departures.
   ///   - isAvailable: whether the root with this path is available after the commit.
   func check(
     before: [AssetID: Asset], after: [AssetID: Asset],
     files: (before: [AssetID: FileIdentity], after: [AssetID: FileIdentity]),
-    isScanAlone: Bool, roots: [String], time: Int64, isAvailable: (String) -> Bool
+    reported: Set<FileIdentity>, isScanAlone: Bool, roots: [String], time: Int64, isAvailable: (String) -> Bool
   ) throws {
     let paths = Set(after.values.map { $0.simulatedPath })
     // If another asset has the path, the two were found to be one.
@@ -81,7 +95,11 @@ struct RemovalOracle {
     guard !gone.isEmpty else { return }
     for root in roots where !confirmedRoots.contains(root) {
       let goneHere = gone.filter { $0.simulatedPath.hasPrefix(root + "/") }
-      if !isAvailable(root), let one = goneHere.first(where: { !$0.available }) {
+      if !isAvailable(root),
+        let one = goneHere.first(where: { asset in
+          !asset.available && !(files.before[asset.id].map(reported.contains) ?? false)
+        })
+      {
         throw SimulationFailure("asset \(one.id) left \(root), which is unavailable")
       }
       guard isScanAlone else { continue }

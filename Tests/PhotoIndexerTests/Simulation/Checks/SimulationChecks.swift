@@ -9,7 +9,9 @@ import WatchRecords
 // The checks after each transaction, and those of a settled state.
 extension Simulation {
   /// Runs after every transaction.
-  func check(isScanAlone: Bool = false) async throws {
+  ///
+  /// - Parameter reported: the files in the records of the transaction.
+  func check(isScanAlone: Bool = false, reported: Set<FileIdentity> = []) async throws {
     guard let library, let live, let catalog else { return }
     let newest = live.feed.sequence
     guard newest != sequence || assets.isEmpty else { return }
@@ -26,7 +28,7 @@ extension Simulation {
     try compareStates(now, touched)
     let state = try await library.simulatedState()
     try removals.check(
-      before: assets, after: now, files: (files, nowFiles), isScanAlone: isScanAlone,
+      before: assets, after: now, files: (files, nowFiles), reported: reported, isScanAlone: isScanAlone,
       roots: ["/pics", "/usb", "/inbox"], time: clock.boot, isAvailable: state.availableRoots.contains)
     let before = assets
     assets = now
