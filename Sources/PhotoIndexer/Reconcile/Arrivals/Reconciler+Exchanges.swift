@@ -110,8 +110,13 @@ extension Reconciler {
     }
     batch.context.evidence = .event
     if former.assetID == row.assetID {
-      // An unknown file came over the photo, and was taken for a file that a program saved.
-      guard former.hasIdentity(of: stat), let arrived = files.stat(path(of: source)) else { return false }
+      // An unknown file came over the photo, and was taken for a file that a program saved. Or the photo was saved, and then
+      // renamed before that file came.
+      let isPhoto =
+        try former.hasIdentity(of: stat)
+        || (cameLater(row, than: stat, isProvisional: false, in: batch)
+          && others(of: stat, than: row, at: target, in: batch).isEmpty && !wasDeleted(stat, at: target, in: batch))
+      guard isPhoto, let arrived = files.stat(path(of: source)) else { return false }
       try move(row, to: target, stat, reading: reading, in: &batch)
       try fileFound(source, arrived, reading: nil, in: &batch)
       if let newcomer = try batch.writer.file(source.directoryID, source.name) {

@@ -166,4 +166,15 @@ import Testing
       .exchange("/pics/y/c.jpg", with: "/pics/z/b.jpg"), .settle,
     ])
   }
+
+  /// photod-watch looks at the photo's name after another file has it, and so reports that file for the save.
+  @Test func photoThatIsSavedAndRenamedKeepsItsIdFromTheFileThatGetsItsName() async throws {
+    try await expectPasses(
+      main: .ext4, usb: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .write("/usb/x/\u{f7ff}.jpg"), .write("/pics/a.jpg"),
+        .settle, .save("/pics/a.jpg", beside: ".new"), .copy("/usb/x/\u{f7ff}.jpg", to: "/pics/x/\u{f7ff}.jpg"), .sync,
+        .rename("/pics/a.jpg", to: "/pics/x/e.jpg"), .copy("/pics/x/\u{f7ff}.jpg", to: "/pics/a.jpg"), .settle,
+      ])
+  }
 }
