@@ -315,36 +315,38 @@ extension Reconciler {
   func successor(of row: FileRow, in batch: Batch) throws -> FileRow? {
     guard row.marks.fingerprint != nil else { return nil }
     if let restored = try restored(row, in: batch) { return restored }
-    guard try remembered.hasCandidates(for: row, in: batch, originalsEnd: originalsEnd),
+    let keys = copyKeys(of: row)
+    guard try remembered.hasCandidates(for: keys, in: batch, originals: originals),
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
-    var (equal, alike, undecidedCount): (FileRow?, [FileRow], Int) = (nil, [], 0)
-    // A file whose inode does not last may have been renamed while no watcher saw it. The renamed file is sought among
-    // the first of its copies.
-    var othersToSee = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) ? 0 : Self.copiesToCompare
-    for key in RecentInsertions.Keys(row).all where equal == nil && alike.count != 1 {
+    var (equal, alike, undecidedCount) = (nil as FileRow?, [FileRow](), 0)
+    var judged: Set<AssetID> = []
+    func examine(_ key: UInt64) throws {
       try remembered.forEachCandidate(key, ofOriginalAddedAt: added, in: batch) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
         // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
         // kernel dates files by its last tick, and a rename changes the change time of an old file.
-        guard id > row.assetID, let copied = try batch.writer.addedDate(of: id), copied > added,
+        guard judged.insert(id).inserted, id > row.assetID, let copied = try batch.writer.addedDate(of: id),
+          copied > added,
           isRenamedAway(row, as: copy)
             || age(of: copy.birthTime == .unknown ? copy.changeTime : copy.birthTime, at: added) < Self.clockTick
         else { return .passedOver }
         if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
         switch IdentityProof.compare(original, .init(copy)) {
         case .equal:
-          let isRenamed = isRenamedAway(row, as: copy)
-          if isRenamed || equal == nil { equal = copy }
-          othersToSee -= 1
-          return isRenamed || othersToSee < 0 ? .last : .passedOver
+          equal = copy
+          return .last
         case .alike: alike.append(copy)
         case .undecided: undecidedCount += 1
         case .unproven: break
         }
         return alike.count + undecidedCount > 1 ? .last : .passedOver
       }
+    }
+    for key in keys.map(\.ofAlike) where equal == nil { try examine(key) }
+    if alike.count != 1 {
+      for key in keys.flatMap(\.ofEqual) where equal == nil { try examine(key) }
     }
     return equal ?? (alike.count == 1 && undecidedCount == 0 ? alike[0] : nil)
   }
@@ -365,13 +367,22 @@ extension Reconciler {
     return verdict == .equal || verdict == .alike ? copy : nil
   }
 
-  private static let copiesToCompare = 16
+  /// The keys by which the copies of a file are found, the best first. If its inode does not last, a copy may be the file
+  /// itself, which was renamed while no watcher saw it.
+  private func copyKeys(of row: FileRow) -> [RecentInsertions.Keys] {
+    let volumeID = tree.row(row.directoryID).volumeID
+    let keys = RecentInsertions.Keys(row)
+    return volumes.hasLastingInodes(volumeID) ? [keys] : [RecentInsertions.Keys(row, renamedOn: volumeID), keys]
+  }
 
-  /// The time before which the original of a copy was added: a copy is made after its original has come. A file whose inode
-  /// does not last may have been renamed since (see `isRenamedAway(_:as:)`), and its times do not show that.
-  func originalsEnd(of copy: FileRow, addedAt added: WallTime) -> WallTime {
-    guard volumes.hasLastingInodes(tree.row(copy.directoryID).volumeID) else { return added }
-    return min(added, (copy.birthTime == .unknown ? copy.changeTime : copy.birthTime) + Self.clockTick)
+  /// The photos of which a new file may be the copy. A copy is made after its original has come. A photo that was renamed
+  /// has times that do not show when.
+  func originals(of copy: FileRow, addedAt added: WallTime) -> [RecentInsertions.Originals] {
+    let volumeID = tree.row(copy.directoryID).volumeID
+    let made = copy.birthTime == .unknown ? copy.changeTime : copy.birthTime
+    let copied = RecentInsertions.Originals(keys: .init(copy), end: min(added, made + Self.clockTick))
+    guard !volumes.hasLastingInodes(volumeID) else { return [copied] }
+    return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), end: added), copied]
   }
 
   /// A recent insertion, or nil if its file can't become the asset's file within this batch.

@@ -40,9 +40,11 @@ final class RememberedFiles {
   ///
   /// - Parameters:
   ///   - fileTime: when the file was made.
-  ///   - originalsEnd: only an asset that was added before this can be its original.
-  func noteInsertion(of row: FileRow, fileTime: WallTime, time: WallTime, originalsEnd: WallTime) {
-    insertions.add(row, fileTime: fileTime, time: time, originalsEnd: originalsEnd)
+  ///   - originals: the photos of which it may be the copy.
+  func noteInsertion(
+    of assetID: AssetID, fileTime: WallTime, time: WallTime, originals: [RecentInsertions.Originals]
+  ) {
+    insertions.add(assetID, fileTime: fileTime, time: time, originals: originals)
   }
 
   /// An asset is gone, with or without a tombstone.
@@ -79,11 +81,12 @@ final class RememberedFiles {
 
   // MARK: Copies
 
-  /// See ``RecentInsertions/hasCandidates(for:time:in:originalsEnd:)``.
+  /// See ``RecentInsertions/hasCandidates(for:time:in:originals:)``.
   func hasCandidates(
-    for row: FileRow, in batch: Batch, originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+    for keys: [RecentInsertions.Keys], in batch: Batch,
+    originals: (_ copy: FileRow, _ added: WallTime) -> [RecentInsertions.Originals]
   ) throws -> Bool {
-    try insertions.hasCandidates(for: row, time: batch.time, in: batch.writer, originalsEnd: originalsEnd)
+    try insertions.hasCandidates(for: keys, time: batch.time, in: batch.writer, originals: originals)
   }
 
   /// See ``RecentInsertions/forEach(_:ofOriginalAddedAt:in:uptime:_:)``.

@@ -38,8 +38,7 @@ extension Reconciler {
       let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
       remembered.noteInsertion(
-        of: row.of(asset: id), fileTime: made, time: batch.time,
-        originalsEnd: originalsEnd(of: row, addedAt: batch.time))
+        of: id, fileTime: made, time: batch.time, originals: originals(of: row, addedAt: batch.time))
     }
     remembered.noteArrival(of: row.of(asset: id), in: batch)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
@@ -282,7 +281,7 @@ extension Reconciler {
     guard isRecent else { return false }
     let made = max(row.changeTime, row.birthTime)
     remembered.noteInsertion(
-      of: row.of(asset: assetID), fileTime: made, time: batch.time, originalsEnd: originalsEnd(of: row, addedAt: added))
+      of: assetID, fileTime: made, time: batch.time, originals: originals(of: row, addedAt: added))
     return false
   }
 

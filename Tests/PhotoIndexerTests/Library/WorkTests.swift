@@ -22,7 +22,8 @@ private typealias Fixture = ReconcilerFixture
     case copiesScannedInCommits, copiesAddedInCommits, favoriteCopies
     case lostCatalog, lostCatalogOfPages
     case foldersRenamedWhileDown, foldersExchangedWhileDown, foldersRemovedWhileDown, foldersRestoredWhileDown
-    case namesExcluded, renamedOnACard, renamedOnACardWithNewInodes, copiesRemovedFromACard
+    case namesExcluded, renamedOnACard, renamedOnACardWithNewInodes
+    case copiesRemovedFromACard, copiesWithOtherTimesRemovedFromACard
     case lateHashes, movedToAnotherDiskByAScan, missedAndFound, missedTwice
   }
 
@@ -163,8 +164,8 @@ private typealias Fixture = ReconcilerFixture
     case .folderRemoved, .folderMoved, .folderOfFoldersMoved, .restored, .pagesRestored, .pagesRestoredByAScan,
       .copiesScannedInCommits, .copiesAddedInCommits, .favoriteCopies, .lostCatalog, .lostCatalogOfPages,
       .foldersRenamedWhileDown, .foldersExchangedWhileDown, .foldersRemovedWhileDown, .foldersRestoredWhileDown,
-      .namesExcluded, .renamedOnACard, .renamedOnACardWithNewInodes, .copiesRemovedFromACard, .lateHashes,
-      .movedToAnotherDiskByAScan, .missedAndFound, .missedTwice:
+      .namesExcluded, .renamedOnACard, .renamedOnACardWithNewInodes, .copiesRemovedFromACard,
+      .copiesWithOtherTimesRemovedFromACard, .lateHashes, .movedToAnotherDiskByAScan, .missedAndFound, .missedTwice:
       return {}
     case .returned:
       for name in names { disk.move("/p/" + name, "/trash/" + name) }

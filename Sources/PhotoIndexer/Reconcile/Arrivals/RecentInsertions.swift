@@ -5,8 +5,8 @@ import PhotoModel
 /// The new assets of the last hour by their content. One of them may be the copy that a move to another disk makes
 /// before the original goes.
 ///
-/// While no photo leaves the library, this is a list that grows by 48 bytes for each file that is itself new. It is
-/// sorted when a caller looks for candidates. A first scan of photos that are older than an hour adds nothing. After a
+/// While no photo leaves the library, this is a list that grows by 48 bytes for each file that is itself new, and by twice
+/// as much where inodes do not last. It is sorted when a caller looks for candidates. A first scan of photos that are older than an hour adds nothing. After a
 /// start, the insertions of the last hour are loaded from the catalog when the first photo leaves (2 µs each).
 ///
 /// Many equal files may leave, in one transaction or in many. Two rules keep the work linear:
@@ -26,8 +26,15 @@ struct RecentInsertions {
     let assetID: AssetID
     let keys: Keys
     let time: WallTime
-    /// Only an asset that was added before this can be its original.
     let originalsEnd: WallTime
+  }
+
+  /// The photos of which a new file may be the copy.
+  struct Originals {
+    /// They have one of these keys.
+    let keys: Keys
+    /// They were added before this.
+    let end: WallTime
   }
 
   /// The result of comparing a candidate with the file that leaves.
@@ -48,8 +55,8 @@ struct RecentInsertions {
   private var gone: Set<AssetID> = []
   /// The candidates that were unfit a moment ago, in the order in which they were examined.
   private var setAside: [UInt64: [Int32]] = [:]
-  /// The entry of each asset that was set aside.
-  private var unfit: [AssetID: Int32] = [:]
+  /// The entries of each asset that was set aside.
+  private var unfit: [AssetID: [Int32]] = [:]
   /// When these are candidates again. Within the transaction of this writer, they are not.
   private var asideEnd = MonotonicTime.boot
   private weak var writer: CatalogWriter?
@@ -65,8 +72,11 @@ struct RecentInsertions {
   /// - Parameter isNew: whether the catalog has no asset yet.
   init(isNew: Bool) { isLoaded = isNew }
 
-  /// The keys by which a copy of a file can be found and proven (see ``IdentityProof``), the best first: name,
-  /// modification time and beginning; the hash with the name; the hash.
+  /// The keys by which a copy of a file can be found and proven (see ``IdentityProof``): name, modification time and
+  /// beginning; the hash with the name; the hash.
+  ///
+  /// A file whose inode does not last may be a photo that was renamed while no watcher saw it. Its other keys contain the
+  /// volume and the modification time, which a rename does not change.
   ///
   /// Fingerprint and hash are digests already, so they are mixed with the rest and not hashed again. `Hasher` would
   /// take a twentieth of the time that the library has for a new photo.
@@ -87,13 +97,27 @@ struct RecentInsertions {
       hashed = hash.high
     }
 
+    /// - Parameter volumeID: the volume on which the file may have been renamed.
+    init(_ row: FileRow, renamedOn volumeID: VolumeID) {
+      let original = Keys(row)
+      let place = Self.mixed(
+        UInt64(bitPattern: volumeID.rawValue), with: UInt64(bitPattern: row.modificationTime.nanoseconds))
+      alike = Self.mixed(original.alike, with: place)
+      named = 0
+      hashed = original.hashed == 0 ? 0 : Self.mixed(original.hashed, with: place)
+    }
+
     /// Folds both halves of a product.
     private static func mixed(_ a: UInt64, with b: UInt64) -> UInt64 {
       let product = (a ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: b ^ 0xBF58_476D_1CE4_E5B9)
       return product.low ^ product.high
     }
 
-    var all: [UInt64] { hashed == 0 ? [alike] : [alike, named, hashed] }
+    /// The key of files with this name, modification time and beginning.
+    var ofAlike: UInt64 { alike }
+    /// The keys of files with this hash, the best first.
+    var ofEqual: [UInt64] { hashed == 0 ? [] : named == 0 ? [hashed] : [named, hashed] }
+    var all: [UInt64] { [ofAlike] + ofEqual }
   }
 
   /// Adds a file that was inserted, or a young one whose content or marks have changed.
@@ -102,15 +126,17 @@ struct RecentInsertions {
   ///   - fileTime: when the file itself was made or changed last, by its file system. A file that was on its disk for an
   ///     hour is no copy of the last hour.
   ///   - time: of the insertion.
-  ///   - originalsEnd: only an asset that was added before this can be its original.
-  mutating func add(_ row: FileRow, fileTime: WallTime, time: WallTime, originalsEnd: WallTime) {
+  ///   - originals: the photos of which it may be the copy.
+  mutating func add(_ assetID: AssetID, fileTime: WallTime, time: WallTime, originals: [Originals]) {
     guard age(of: fileTime, at: time) < Self.lifetime else { return }
     if entries.count >= 2 * Self.limit {
       entries.removeFirst(Self.limit)
       forgetOrder()
     }
-    gone.remove(row.assetID)
-    entries.append(Entry(assetID: row.assetID, keys: Keys(row), time: time, originalsEnd: originalsEnd))
+    gone.remove(assetID)
+    for original in originals {
+      entries.append(Entry(assetID: assetID, keys: original.keys, time: time, originalsEnd: original.end))
+    }
   }
 
   /// The entries have other indexes now.
@@ -139,24 +165,25 @@ struct RecentInsertions {
     forgetOrder()
   }
 
-  /// Whether an asset of the last hour may be a copy of this file.
+  /// Whether an asset of the last hour may be a copy of a file.
   ///
-  /// - Parameter originalsEnd: computes the time before which the original of a file was added, from the file and the time
-  ///   at which it was added itself.
+  /// - Parameters:
+  ///   - keys: those of the file.
+  ///   - originals: computes the photos of which a file may be the copy, from the file and the time at which it was added.
   mutating func hasCandidates(
-    for row: FileRow, time: WallTime, in catalog: some FileLookups,
-    originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+    for keys: [Keys], time: WallTime, in catalog: some FileLookups,
+    originals: (_ copy: FileRow, _ added: WallTime) -> [Originals]
   ) throws -> Bool {
     if !isLoaded {
       isLoaded = true
-      try load(since: time - Self.lifetime, from: catalog, originalsEnd: originalsEnd)
+      try load(since: time - Self.lifetime, from: catalog, originals: originals)
     }
     if let last = entries.last, age(of: last.time, at: time) >= Self.lifetime {
       self = RecentInsertions(isNew: true)
     }
     sortEntries()
     now = time
-    return Keys(row).all.contains { places[$0] != nil || setAside[$0] != nil }
+    return keys.contains { $0.all.contains { places[$0] != nil || setAside[$0] != nil } }
   }
 
   /// The time of the lookup.
@@ -184,10 +211,12 @@ struct RecentInsertions {
 
   /// A record shows that the asset has a file in its place, so it may be fit again.
   mutating func noteThere(_ assetID: AssetID) {
-    guard !unfit.isEmpty, let number = unfit.removeValue(forKey: assetID) else { return }
-    for key in entries[Int(number)].keys.all where setAside[key] != nil {
-      let place = firstIndex(in: places[key] ?? []) { !precedes($0, number) }
-      places[key, default: []].insert(number, at: place)
+    guard !unfit.isEmpty, let numbers = unfit.removeValue(forKey: assetID) else { return }
+    for number in numbers {
+      for key in entries[Int(number)].keys.all where setAside[key] != nil {
+        let place = firstIndex(in: places[key] ?? []) { !precedes($0, number) }
+        places[key, default: []].insert(number, at: place)
+      }
     }
   }
 
@@ -228,7 +257,7 @@ struct RecentInsertions {
       examinedCount += 1
       let judgement = try judge(entry.assetID)
       if judgement == .unfit {
-        unfit[entry.assetID] = number
+        unfit[entry.assetID, default: []].append(number)
         setAside[key, default: []].append(number)
       } else {
         list[kept] = number
@@ -262,13 +291,13 @@ struct RecentInsertions {
 
   private mutating func load(
     since start: WallTime, from catalog: some FileLookups,
-    originalsEnd: (_ copy: FileRow, _ added: WallTime) -> WallTime
+    originals: (_ copy: FileRow, _ added: WallTime) -> [Originals]
   ) throws {
     var loaded: [Entry] = []
     try catalog.forEachNewFile(addedSince: start, limit: Self.limit) { row, added in
-      if age(of: max(row.changeTime, row.birthTime), at: added) < Self.lifetime {
-        loaded.append(
-          Entry(assetID: row.assetID, keys: Keys(row), time: added, originalsEnd: originalsEnd(row, added)))
+      guard age(of: max(row.changeTime, row.birthTime), at: added) < Self.lifetime else { return }
+      for original in originals(row, added) {
+        loaded.append(Entry(assetID: row.assetID, keys: original.keys, time: added, originalsEnd: original.end))
       }
     }
     // An asset that was inserted since the start may be in both.

@@ -266,12 +266,25 @@ private typealias Fixture = ReconcilerFixture
       inode: 1, birthTime: 1, readTime: 1, marks: ContentMarks(fingerprint: content))
   }
 
+  private func originals(_ row: FileRow, _ end: WallTime) -> [RecentInsertions.Originals] {
+    [RecentInsertions.Originals(keys: .init(row), end: end)]
+  }
+
+  private func add(
+    _ row: FileRow, to recent: inout RecentInsertions, fileTime: WallTime = 1, time: WallTime, originalsEnd: WallTime
+  ) {
+    recent.add(row.assetID, fileTime: fileTime, time: time, originals: originals(row, originalsEnd))
+  }
+
   private func found(
     _ recent: inout RecentInsertions, _ row: FileRow, addedAt added: WallTime = 0, at time: WallTime,
     in fixture: ReconcilerFixture
   ) throws -> [AssetID] {
     try fixture.catalog.write { writer in
-      guard try recent.hasCandidates(for: row, time: time, in: writer, originalsEnd: { $1 }) else { return [] }
+      let keys = [RecentInsertions.Keys(row)]
+      guard try recent.hasCandidates(for: keys, time: time, in: writer, originals: { originals($0, $1) }) else {
+        return []
+      }
       var found: [AssetID] = []
       recent.forEach(RecentInsertions.Keys(row).all[0], ofOriginalAddedAt: added, in: writer, uptime: .boot) { id in
         found.append(id)
@@ -286,10 +299,10 @@ private typealias Fixture = ReconcilerFixture
     var recent = RecentInsertions(isNew: true)
     let hour = RecentInsertions.lifetime.wholeNanoseconds
     func time(_ nanoseconds: Int64) -> WallTime { WallTime(nanoseconds: nanoseconds) }
-    recent.add(row(1), fileTime: 10, time: time(10 + hour), originalsEnd: time(10 + hour))
-    recent.add(row(2), fileTime: time(11 + hour), time: time(10 + hour), originalsEnd: time(10 + hour))
-    recent.add(row(3), fileTime: time(12 + hour), time: time(12 + hour), originalsEnd: time(12 + hour))
-    recent.add(row(2), fileTime: time(13 + hour), time: time(13 + hour), originalsEnd: time(13 + hour))
+    add(row(1), to: &recent, fileTime: 10, time: time(10 + hour), originalsEnd: time(10 + hour))
+    add(row(2), to: &recent, fileTime: time(11 + hour), time: time(10 + hour), originalsEnd: time(10 + hour))
+    add(row(3), to: &recent, fileTime: time(12 + hour), time: time(12 + hour), originalsEnd: time(12 + hour))
+    add(row(2), to: &recent, fileTime: time(13 + hour), time: time(13 + hour), originalsEnd: time(13 + hour))
     #expect(try found(&recent, row(9), at: time(20 + hour), in: fixture) == [2, 3])
     #expect(try found(&recent, row(9), at: time(12 + 2 * hour), in: fixture) == [2])
     #expect(try found(&recent, row(9), at: time(13 + 2 * hour), in: fixture).isEmpty)
@@ -299,7 +312,7 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     let count = 2 * RecentInsertions.limit + 1
-    for id in 1...count { recent.add(row(AssetID(id), content: UInt64(id)), fileTime: 0, time: 1, originalsEnd: 1) }
+    for id in 1...count { add(row(AssetID(id), content: UInt64(id)), to: &recent, time: 1, originalsEnd: 1) }
     #expect(try found(&recent, row(0, content: 1), at: 1, in: fixture).isEmpty)
     #expect(try found(&recent, row(0, content: UInt64(count)), at: 1, in: fixture) == [AssetID(count)])
   }
@@ -310,7 +323,7 @@ private typealias Fixture = ReconcilerFixture
       var recent = RecentInsertions(isNew: true)
       for id in 1...count {
         let time = WallTime(seconds: id * 60)
-        recent.add(row(AssetID(id)), fileTime: time, time: time, originalsEnd: time)
+        add(row(AssetID(id)), to: &recent, fileTime: time, time: time, originalsEnd: time)
         recent.remove(AssetID(id), time: time + .nanoseconds(1))
         recent.remove(AssetID(1_000_000 + id), time: time + .nanoseconds(1))
       }
@@ -325,8 +338,8 @@ private typealias Fixture = ReconcilerFixture
   @Test func newFilesAreFoundAfterManyRemovals() throws {
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
-    recent.add(row(1), fileTime: 1, time: 1, originalsEnd: 1)
-    recent.add(row(2), fileTime: 1, time: 1, originalsEnd: 1)
+    add(row(1), to: &recent, time: 1, originalsEnd: 1)
+    add(row(2), to: &recent, time: 1, originalsEnd: 1)
     recent.remove(2, time: 1)
     for id in AssetID(1_000)..<1_200 { recent.remove(id, time: 1) }
     #expect(recent.keptCount < 100)
@@ -338,9 +351,9 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     // The second of them was made last.
-    recent.add(row(1), fileTime: 1, time: 10, originalsEnd: 2)
-    recent.add(row(2), fileTime: 1, time: 20, originalsEnd: 9)
-    recent.add(row(3), fileTime: 1, time: 30, originalsEnd: 4)
+    add(row(1), to: &recent, time: 10, originalsEnd: 2)
+    add(row(2), to: &recent, time: 20, originalsEnd: 9)
+    add(row(3), to: &recent, time: 30, originalsEnd: 4)
     #expect(try found(&recent, row(9), addedAt: 1, at: 30, in: fixture) == [1, 3, 2])
     #expect(try found(&recent, row(9), addedAt: 4, at: 30, in: fixture) == [2])
     #expect(try found(&recent, row(9), addedAt: 9, at: 30, in: fixture).isEmpty)
@@ -350,11 +363,11 @@ private typealias Fixture = ReconcilerFixture
     let fixture = try ReconcilerFixture()
     var recent = RecentInsertions(isNew: true)
     for id in 1...3 {
-      recent.add(row(AssetID(id)), fileTime: 1, time: 1, originalsEnd: WallTime(nanoseconds: Int64(id)))
+      add(row(AssetID(id)), to: &recent, time: 1, originalsEnd: WallTime(nanoseconds: Int64(id)))
     }
     func examined(at seconds: Int64) throws -> [AssetID] {
       try fixture.catalog.write { writer in
-        _ = try recent.hasCandidates(for: row(9), time: 1, in: writer, originalsEnd: { $1 })
+        _ = try recent.hasCandidates(for: [.init(row(9))], time: 1, in: writer, originals: { originals($0, $1) })
         var examined: [AssetID] = []
         for _ in 0..<2 {
           recent.forEach(
