@@ -326,7 +326,8 @@ extension Reconciler {
   /// Requests a scan of a root unless one is under way. A file that only a listing misses is decided by a scan. If that is
   /// the scan of another folder, its end requests the scan of the root.
   func requireScan(of rootID: RootID) {
-    guard scans.number(of: rootID) == nil else { return }
+    // After a loss of events, photod-watch scans by itself.
+    guard scans.number(of: rootID) == nil, roots[rootID]?.isBlind != true else { return }
     if roots[rootID]?.number != nil { roots[rootID]?.needsScan = true }
   }
 

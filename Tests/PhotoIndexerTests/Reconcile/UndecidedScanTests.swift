@@ -38,6 +38,35 @@ private func ended(_ root: UInt16, request: UInt32 = 0) -> WatchRecord {
 /// A scan that has ended waits for the scans of other roots. Changes in the meantime do not block it, and it does not
 /// decide about them.
 @Suite struct UndecidedScanTests {
+  // MARK: Photos that no scan decides about
+
+  /// A file is found in the place of another, and is held because another root is being scanned. Then it leaves, and
+  /// nothing reports where the photo of that place is.
+  @Test func photoWhoseHeldFileLeavesIsScannedFor() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    try fixture.addSecondRoot()
+    fixture.disk.pass(100)
+    fixture.disk.remove("/p/a.jpg")
+    let other = fixture.disk.write("/p/a.jpg")
+    try fixture.apply(
+      started(2), .listingStarted(number: 1, evidence: .event), Fixture.file("a.jpg", other),
+      .listingEnded(number: 1, complete: true))
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"), ended(2), .synced(number: 1))
+    #expect(try fixture.paths().isEmpty || fixture.reconciler.roots[number: 1]?.needsScan == true)
+  }
+
+  /// The scan of a folder ends because the folder is gone. A listing has missed a photo meanwhile.
+  @Test func photoThatAnIncompleteScanMissesIsScannedFor() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.scan([("a.jpg", fixture.disk.write("/p/a.jpg"))])
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(all: [started(1, request: 7)] + listing(1))
+    try fixture.apply(.scanEnded(root: 1, request: 7, complete: false))
+    #expect(try fixture.paths().isEmpty || fixture.reconciler.roots[number: 1]?.needsScan == true)
+  }
+
   // MARK: Numbers of roots
 
   /// Records the rescans that the library requests, and makes none.

@@ -10,6 +10,8 @@ struct MissingFiles {
   /// The number of files that were examined by ``remove(directory:)``.
   private(set) var examinedCount = 0
 
+  var isEmpty: Bool { places.isEmpty }
+
   /// The files in the order of their assets.
   var sorted: [(assetID: AssetID, place: Place)] {
     places.sorted { $0.key < $1.key }.map { (assetID: $0.key, place: $0.value) }

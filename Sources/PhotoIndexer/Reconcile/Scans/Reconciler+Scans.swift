@@ -40,6 +40,9 @@ struct CatalogScan {
   var excluded: Set<DirectoryID> = []
   /// The same for files.
   var excludedPlaces: Set<Place> = []
+
+  /// Whether it is to decide about a file or directory.
+  var hasFindings: Bool { !missing.isEmpty || !excluded.isEmpty || !excludedPlaces.isEmpty }
 }
 
 /// The photos that a scan missed in a root, if they are too many to be removed at once.
@@ -112,6 +115,7 @@ extension Reconciler {
       requests.remove(request)
       batch.endedScans.append(EndedScan(root: root, request: request, verdict: .incomplete))
       if let scan, scan.partOf == nil { endConfirmation(of: scan.rootID) }
+      if let scan, scan.hasFindings { requireScan(of: scan.rootID) }
       keepHeldFiles(of: root)
     }
     try decideWaiting(in: &batch)
@@ -251,10 +255,11 @@ extension Reconciler {
   }
 
   /// Notes that a file of the catalog is not in its place, and that no event reported where it is. A scan of its root
-  /// is under way, or has ended and waits for the others. Otherwise the next scan finds the file missing.
+  /// decides: it is under way, or has ended and waits for the others, or is made.
   func noteMissing(_ row: FileRow) {
     let rootID = tree.rootID(of: row.directoryID)
-    scans.noteMissing(row.assetID, at: Place(directoryID: row.directoryID, name: row.name), in: rootID)
+    let place = Place(directoryID: row.directoryID, name: row.name)
+    if !scans.noteMissing(row.assetID, at: place, in: rootID) { requireScan(of: rootID) }
   }
 
   /// Forgets that a file is missing: it is there after all, or was removed for another reason.

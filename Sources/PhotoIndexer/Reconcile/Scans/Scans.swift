@@ -78,7 +78,9 @@ struct Scans {
   }
 
   /// Notes that a file is not in its place, for the scan of its root: the one under way, or else the last that ended.
-  mutating func noteMissing(_ assetID: AssetID, at place: Place, in rootID: RootID) {
+  ///
+  /// - Returns: false if there is none.
+  mutating func noteMissing(_ assetID: AssetID, at place: Place, in rootID: RootID) -> Bool {
     if let number = number(of: rootID) {
       update(number) { $0.missing.insert(assetID, at: place) }
     } else if let index = ended.lastIndex(where: { $0.rootID == rootID }) {
@@ -86,3 +88,6 @@ struct Scans {
     }
   }
 }
+    } else {
+      return false
+    return true
