@@ -199,7 +199,10 @@ extension FolderWatch {
   ///
   /// - Parameter forcedStamp: a sync waits for all events up to this stamp.
   func checkUnreported(_ now: Moment, forcedStamp: UInt64) {
+    // A listing that a file requires is as old as the file's event, so that a sync waits for it.
+    defer { events.progress.stamp = events.progress.eventCount }
     for (place, entry) in files.unreported.entries where entry.checkAt <= now || entry.stamp <= forcedStamp {
+      events.progress.stamp = entry.stamp
       files.unreported[place] = nil
       guard isWatched(place), isStillWanted(place), let look = look(place) else { continue }
       if case .failure(let error) = look, !meansAbsent(error.number) {
