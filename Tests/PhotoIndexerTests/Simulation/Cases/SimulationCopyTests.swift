@@ -109,4 +109,14 @@ import Testing
         .writeAgain("/pics/new.jpg", bytesOf: "/usb/c.jpg"), .settle, .roots(["/pics", "/usb"]), .settle,
       ])
   }
+
+  /// The library sees neither the file that came from the card, nor any other proof of what the saved file is.
+  @Test func photoThatIsMovedToAnotherDiskAndSavedUnseenMayBeANewOne() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/y"), .write("/pics/b.jpg"), .write("/usb/y/e.jpg"), .settle,
+        .carry("/usb/y/e.jpg", to: "/pics/e.jpg"), .save("/pics/e.jpg", beside: "new.jpg"), .settle,
+      ])
+  }
 }

@@ -112,6 +112,12 @@ extension Simulation {
     for photo in Set(now.keys).union(placements.keys) where now[photo] != placements[photo] {
       for placement in [placements[photo], now[photo]] { if let placement { touchedPlaces.insert(placement.place) } }
     }
+    let known = Set(assets.values.map { $0.simulatedPath.dropFirst($0.simulatedPath.hasPrefix("/usb") ? 4 : 0) })
+    oracle.noteChanged(
+      now.filter { photo, placement in
+        let path = placement.place.drop { $0 != ":" }.dropFirst()
+        return placements[photo].map { $0.content != placement.content } ?? false && !known.contains(path)
+      }.keys)
     placements = now
     oracle.note(now)
     noteUndatedSaves()
