@@ -86,9 +86,10 @@ extension FileLookups {
   }
 
   /// The files that had this inode when they were last seen, on any volume.
-  package func files(inode: UInt64) throws -> [FileRow] {
-    let select = try RawStatement(database, "SELECT \(Self.fileColumns) FROM resource WHERE inode = ?")
+  package func files(inode: UInt64, limit: Int = Int.max) throws -> [FileRow] {
+    let select = try RawStatement(database, "SELECT \(Self.fileColumns) FROM resource WHERE inode = ? LIMIT ?")
     select.bind(1, Int64(bitPattern: inode))
+    select.bind(2, limit)
     var rows: [FileRow] = []
     try select.forEachRow { rows.append(file(select)) }
     return rows

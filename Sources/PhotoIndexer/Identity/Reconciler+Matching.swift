@@ -7,10 +7,18 @@ import WatchRecords
 // 2. A file in the place of a photo whose own file turned up nowhere is that photo, saved by a program.
 // 3. Any other file is new, or a deleted photo that came back.
 extension Reconciler {
-  /// Whether a listing or a scan is under way, or events were lost. A file that is not in its place may then turn up in
-  /// a place that was not looked at yet.
-  private var isSearching: Bool {
-    listings.areUnderWay || scans.areUnderWay || roots.contains(where: \.isBlind)
+  /// Whether a listing or a scan is under way, or events were lost, so that a file of this volume may still turn up in a
+  /// place that was not looked at yet. A share has no files of other volumes, and does not delay them.
+  func isSearched(_ volumeID: VolumeID) -> Bool {
+    func mayHold(_ searched: VolumeID) -> Bool {
+      !volumes.isShare(searched) || volumes.isSameFileSystem(searched, volumeID)
+    }
+    func mayHold(_ rootID: RootID) -> Bool {
+      tree.top(ofRoot: rootID).map { mayHold(tree.row($0).volumeID) } ?? true
+    }
+    return listings.directories.contains { mayHold(tree.row($0).volumeID) }
+      || scans.underWay.values.contains { mayHold($0.rootID) }
+      || roots.contains { $0.isBlind && mayHold($0.id) }
   }
 
   /// Whether it is too early to decide which photo a file is that is in the place of another.
@@ -55,15 +63,24 @@ extension Reconciler {
     for directory in tree.subtree(of: id) { held.remove(directory: directory) }
   }
 
-  /// Decides which photos the held files are, once no listing and no scan is under way.
+  /// Decides which photos the held files are, once no listing and no scan that may find a known file is under way.
   ///
   /// - Complexity: O(n log n) in the files. Each file that is new or was saved is read, if it was not read ahead. If this
   ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
-    guard !held.isEmpty, !isSearching else { return }
+    guard !held.isEmpty else { return }
+    var isSearched: [VolumeID: Bool] = [:]
+    let files = held.take { directory in
+      let volumeID = tree.row(directory).volumeID
+      if let known = isSearched[volumeID] { return !known }
+      let isVolumeSearched = self.isSearched(volumeID)
+      isSearched[volumeID] = isVolumeSearched
+      return !isVolumeSearched
+    }
+    guard !files.isEmpty else { return }
     batch.context.evidence = .scan
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])
-    for (place, file) in held.takeAll() {
+    for (place, file) in files {
       let reading = file.reading
       guard try batch.writer.file(place.directoryID, place.name).map({ !isFile($0, inItsPlace: file.stat) }) ?? true,
         let source = try sourceOfMove(file.stat, to: place, reading: reading, in: batch)

@@ -60,6 +60,9 @@ final class SyncBarrier: Sendable {
     }
   }
 
+  /// Makes the number of a request for whose answer no caller waits.
+  func makeNumber() -> UInt64 { state.withLock { $0.nextNumber() } }
+
   /// Gives every request that is not answered a new number, so that an answer to the old one does not count.
   ///
   /// - Returns: the new numbers, to be asked anew.

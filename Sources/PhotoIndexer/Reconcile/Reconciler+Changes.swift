@@ -25,6 +25,7 @@ extension Reconciler {
     _ content: AssetContent, _ row: FileRow, as former: Tombstone?, in batch: inout Batch
   ) throws {
     let place = Place(directoryID: row.directoryID, name: row.name)
+    let known = try knownFiles(of: row, in: batch)
     remembered.noteFile(inode: row.inode)
     batch.noteChange()
     if let former {
@@ -41,6 +42,7 @@ extension Reconciler {
         of: id, fileTime: made, time: batch.time, originals: originals(of: row, addedAt: batch.time))
     }
     remembered.noteArrival(of: row.of(asset: id), in: batch)
+    scans.noteSecondName(id, of: known)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     scheduleRetry(id, content, row, in: batch)
   }
@@ -106,6 +108,10 @@ extension Reconciler {
         listings.forget(Place(directoryID: source.directoryID, name: source.name))
         try endSaved(source, in: &batch)
         note(.removed(eventPlace(source), assetID: source.assetID), as: .same)
+        if let stat, mayHaveMissed(target.directoryID) {
+          // The photo may have left its name before, and a scan finds where it is. Until then the saved file is held.
+          return try fileFound(target, stat, reading: reading, in: &batch)
+        }
         remembered.noteDisplaced(occupant, from: target, in: batch)
         var row = occupant
         row.inode = source.inode
@@ -197,12 +203,14 @@ extension Reconciler {
     if mayBeEditedQuietly(old, row, in: batch) {
       guard !files.isTurnOver else {
         // The catalog keeps the old stat and sample, so that a later turn finds the same difference.
-        retries.addPending(old.assetID, at: batch.uptime)
+        let standIn = old.hasIdentity(of: stat) ? retries[old.assetID]?.standIn : stat.identity
+        retries.addPending(old.assetID, at: batch.uptime, standIn: standIn)
         note(.deferred(eventPlace(row), assetID: old.assetID, .raced), as: .deferred)
         return
       }
       sample(&row)
     }
+    remembered.noteFile(inode: row.inode)
     if row.readTime == .unknown {
       // The file could not be read now. The catalog keeps the old content until the file can be read.
       if let failure = content.failure {
@@ -225,7 +233,6 @@ extension Reconciler {
       note(.deferred(eventPlace(row), assetID: row.assetID, .raced), as: .deferred)
       return
     }
-    remembered.noteFile(inode: row.inode)
     let isFirstReading = old.readTime == .unknown && old.marks.fingerprint == nil
     if row.marks != old.marks,
       try becomesFormer(old.assetID, content, row, reason: isFirstReading ? .firstReading : .change, in: &batch)

@@ -294,7 +294,7 @@ extension Reconciler {
     guard let ended = listings.end() else { return }
     guard complete, tree.directory(number: number) == ended.directoryID else {
       exempt(ended.directoryID)
-      return try decideHeldFiles(in: &batch)
+      return try decideHeldFiles(afterListing: ended.directoryID, in: &batch)
     }
     let root = tree.rootID(of: ended.directoryID)
     held.remove(directory: ended.directoryID, except: ended.handled)
@@ -309,9 +309,16 @@ extension Reconciler {
         if let scan { scans.update(scan) { $0.missing.insert(row.assetID, at: place) } }
       case .event:
         batch.departing[place] = row
+        remembered.noteLeft(row)
       }
     }
-    try decideHeldFiles(in: &batch)
+    try decideHeldFiles(afterListing: ended.directoryID, in: &batch)
+  }
+
+  /// A listing during a scan changes nothing, because the scan goes on. So a scan does not look at all held files after
+  /// each of its listings.
+  private func decideHeldFiles(afterListing id: DirectoryID, in batch: inout Batch) throws {
+    if !held.isEmpty, !(tree.contains(id) && isSearched(tree.row(id).volumeID)) { try decideHeldFiles(in: &batch) }
   }
 
   /// Requests a scan that decides about a directory, unless one is under way. A scan of another folder does not.

@@ -96,7 +96,9 @@ extension Reconciler {
       source.assetID != row.assetID, !isSecondName(of: source, in: batch)
     {
       try moveFound(source, to: place, stat, reading: reading, in: &batch)
-    } else if retries[row.assetID]?.standIn == stat.identity && isScanned(tree.row(place.directoryID).volumeID) {
+    } else if let retry = retries[row.assetID], retry.standIn == stat.identity,
+      retry.awaitsRecords || isSearched(tree.row(place.directoryID).volumeID)
+    {
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
       // Another file is in its place, as after a save: the photo is the same.
@@ -119,7 +121,7 @@ extension Reconciler {
       remembered.noteFile(inode: empty.inode)
     }
     if empty != row { try batch.writer.updateStat(empty) }
-    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay)
+    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, awaitsRecords: true)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -186,7 +188,9 @@ extension Reconciler {
       }
     }
     // If the file has left its new name too, a later record reports the file that is there now.
-    if stat == nil, isStillThere(row, device: nil) || isBackThere(row, uptime: batch.uptime) {
+    // A file that stands in for this photo counts only in an exchange, whose second half reports the other photo.
+    let isExchanged = remembered.displaced(from: source, uptime: batch.uptime).map { $0.assetID != row.assetID }
+    if stat == nil, isBackThere(row, countsStandIn: isExchanged ?? false, uptime: batch.uptime) {
       // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
       remembered.forgetDisplaced(from: source)
       return
@@ -269,7 +273,7 @@ extension Reconciler {
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
     if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
       // It is this photo, or the one over which this file was saved.
-      retries.addPending(there.assetID, at: batch.uptime + ReadRetries.firstDelay, standIn: standIn)
+      retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitsRecords: true)
     }
   }
 
@@ -289,9 +293,13 @@ extension Reconciler {
 
   /// Decides the file that stood in for a photo that has turned up elsewhere (see ``ReadRetry/standIn``).
   func decideStandIn(_ standIn: FileIdentity, at place: Place, in batch: inout Batch) throws {
-    guard var there = files.stat(path(of: place)), there.identity.inode == standIn.inode else { return }
-    there.identity = standIn
-    try fileFound(place, there, reading: nil, in: &batch)
+    switch files.look(path(of: place)) {
+    case .there(var there) where there.identity.inode == standIn.inode:
+      there.identity = standIn
+      try fileFound(place, there, reading: nil, in: &batch)
+    case .there, .absent: return
+    case .unknown: requireScan(for: place.directoryID)
+    }
   }
 
   /// Removes the files that left in this batch and did not turn up elsewhere.
@@ -368,7 +376,7 @@ extension Reconciler {
 
   /// How far the reading of files has come that were asked for again.
   enum ReadingAgain {
-    /// Each file was read, or its reading has begun now, or it was put off because a later record decides about it.
+    /// Each file was read, or its reading has begun now, or a later record decides about it.
     case complete
     /// The reading of some files had begun before. It may end without a result, because they have changed since.
     case begunBefore
@@ -376,16 +384,23 @@ extension Reconciler {
     case incomplete
   }
 
+  /// Notes that a sync has been answered: all records until now were applied. The answer of one lane says nothing about
+  /// the roots of the others.
+  func endWaitingForRecords(in batch: Batch) throws {
+    for assetID in retries.awaitingRecords {
+      let row = try batch.writer.file(ofAsset: assetID)
+      let root = row.flatMap { roots[tree.rootID(of: $0.directoryID)]?.number }
+      if let root, let lane = listings.laneRoots, !lane.contains(root) { continue }
+      retries.endWaiting(of: assetID)
+    }
+  }
+
   /// Reads these files again, as many as one turn may. The others stay due.
-  ///
-  /// - Parameter isDue: whether their time has come, or a sync has proved that all records until now were applied. Before
-  ///   that, a later record may decide about an empty file, or about one that stands in for another.
   @discardableResult
-  func readAgain(_ assetIDs: [AssetID], isDue: Bool = true, in batch: inout Batch) throws -> ReadingAgain {
+  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> ReadingAgain {
     var result = ReadingAgain.complete
-    for assetID in assetIDs {
+    for assetID in assetIDs where retries[assetID]?.awaitsRecords != true {
       guard !files.isTurnOver else { return .incomplete }
-      if !isDue, retries[assetID]?.standIn != nil { continue }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
         continue
@@ -401,7 +416,6 @@ extension Reconciler {
         continue
       }
       guard stat.byteCount > 0 else {
-        guard isDue else { continue }
         listings.forget(Place(directoryID: row.directoryID, name: row.name))
         if try remove(row, in: &batch) { note(.removed(eventPlace(row), assetID: assetID), as: .same) }
         continue
@@ -428,7 +442,7 @@ extension Reconciler {
     guard var stat = current(row) else { return nil }
     // The file that stands in may have the inode of the known one, which was removed.
     if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode {
-      guard !isScanned(tree.row(row.directoryID).volumeID) else { return nil }
+      guard !isSearched(tree.row(row.directoryID).volumeID) else { return nil }
       stat.identity.birthTime = standIn.birthTime
     } else if stat.identity.inode == row.inode {
       stat.identity.birthTime = FileTime(row.birthTime)
@@ -436,13 +450,6 @@ extension Reconciler {
       return nil
     }
     return stat
-  }
-
-  /// Whether a scan of a root on this volume is under way. It may find a file of the volume in another place.
-  private func isScanned(_ volumeID: VolumeID) -> Bool {
-    scans.underWay.values.contains { scan in
-      tree.top(ofRoot: scan.rootID).map { volumes.isSameFileSystem(tree.row($0).volumeID, volumeID) } ?? true
-    }
   }
 }
 

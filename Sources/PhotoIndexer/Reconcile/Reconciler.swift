@@ -114,6 +114,7 @@ final class Reconciler {
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
+      try endWaitingForRecords(in: batch)
       batch.pendingFiles = try readAgain(retries.pending, in: &batch)
       batch.synced.append(number)
     case .unreadable(let directory, let name, let errorNumber):

@@ -59,7 +59,9 @@ final class MemoryDisk: PhotoFiles {
   func setReading(_ body: (@Sendable () -> Void)?) { reading.withLock { $0 = body } }
 
   /// Moves the clock forward.
-  func pass(_ seconds: Int64) { state.withLock { $0.clock += seconds * 1_000_000_000 } }
+  func pass(_ seconds: Int64) { pass(milliseconds: 1_000 * seconds) }
+
+  func pass(milliseconds: Int64) { state.withLock { $0.clock += milliseconds * 1_000_000 } }
 
   /// Nanoseconds since 1970, by which the disk dates files and photod-watch dates events.
   var time: Int64 { state.withLock { $0.clock } }

@@ -14,10 +14,16 @@ private typealias Fixture = ReconcilerFixture
   private final class SlowFiles: PhotoFiles {
     let memory = MemoryDisk()
     let isSlow = Atomic(false)
+    /// Whether each look at a path takes a tenth of a second.
+    let areLooksSlow = Atomic(false)
 
     private func wait() { if isSlow.load(ordering: .relaxed) { memory.pass(1) } }
 
-    func stat(_ path: [UInt8]) -> FileStat? { memory.stat(path) }
+    func mayWait(_ path: [UInt8]) -> Bool { areLooksSlow.load(ordering: .relaxed) }
+    func stat(_ path: [UInt8]) -> FileStat? {
+      if areLooksSlow.load(ordering: .relaxed) { memory.pass(milliseconds: 100) }
+      return memory.stat(path)
+    }
     func exists(_ path: [UInt8]) -> Bool { memory.exists(path) }
     func volumeIdentity(device: UInt64, path: [UInt8]) -> String { memory.volumeIdentity(device: device, path: path) }
     func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
@@ -146,6 +152,73 @@ private typealias Fixture = ReconcilerFixture
     let touched = try fixture.catalog.read { try $0.touched(after: before, through: .max) }
     let told = touched.fields.filter { $0.value.contains(.content) }.keys
     #expect(Set(told) == Set(edited.compactMap { ids["/p/" + $0] }))
+  }
+
+  /// A backup was put back while photod was down: each place has a copy of its file, with its times. The sample that
+  /// shows that the content is the same must wait for a later turn.
+  @Test(arguments: [true, false]) func copiesInThePlacesOfTheirOriginalsAreSampledInManyTurns(isRemote: Bool) throws {
+    if isRemote { slow.memory.moveToShare() }
+    let written = Self.names.map { Fixture.file($0, slow.memory.write("/p/" + $0, bytes: 200_000)) }
+    try fixture.apply(all: [Fixture.top] + written)
+    let ids = try fixture.paths()
+    slow.memory.pass(1_000)
+    for name in Self.names { slow.memory.copy("/p/" + name, "/backup/" + name) }
+    for name in Self.names { slow.memory.remove("/p/" + name) }
+    for name in Self.names { slow.memory.copy("/backup/" + name, "/p/" + name) }
+    try fixture.restart()
+    slow.isSlow.store(true, ordering: .relaxed)
+    let found = try Self.names.map { ($0, try #require(slow.memory.stat(Fixture.bytes("/p/" + $0)))) }
+    #expect(try turn { try fixture.scan(found) } <= Self.mostSeconds(isRemote: isRemote))
+    try readAll(isRemote: isRemote)
+    #expect(try fixture.paths() == ids)
+    for (name, stat) in found {
+      let row = try fixture.catalog.read { try $0.file(ofAsset: try #require(ids["/p/" + name])) }
+      #expect(try #require(row).hasIdentity(of: stat))
+    }
+  }
+
+  /// A sync waits for a file that stands in for a photo, also if its turn has no time left.
+  @Test func fileThatStandsInForAPhotoIsReadInALaterTurnOfASync() throws {
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", slow.memory.write("/p/a.jpg")))
+    slow.memory.pass(100)
+    slow.memory.remove("/p/a.jpg")
+    slow.memory.write("/p/a.jpg", camera: "C")
+    let stat = slow.memory.move("/p/a.jpg", "/p/z.jpg")
+    let pending = Self.names.map { Fixture.file($0, slow.memory.write("/p/" + $0)) }
+    var late: [Int: ContentReading] = [:]
+    for index in pending.indices { late[index] = .raced }
+    files.begin()
+    slow.isSlow.store(true, ordering: .relaxed)
+    while !files.isTurnOver { _ = files.read(Fixture.bytes("/p/0.jpg"), expecting: stat, isSampled: true) }
+    try fixture.apply(all: pending, contents: late)
+    try fixture.apply(Fixture.moved("a.jpg", to: "z.jpg", stat))
+    try fixture.apply(.synced(number: 1))
+    var turns = 0
+    while true {
+      turns += 1
+      try #require(turns <= Self.count)
+      files.begin()
+      let progress = try fixture.catalog.write { writer in
+        var batch = Batch(writer: writer, time: slow.memory.wallTime, uptime: slow.memory.bootTime)
+        defer { _ = try? writer.append(origin: "test", date: slow.memory.wallTime) }
+        return try fixture.reconciler.readAgain(fixture.reconciler.retries.pending, in: &batch)
+      }
+      if progress == .complete { break }
+    }
+    #expect(try fixture.asset("/p/z.jpg").camera?.model == "C")
+  }
+
+  /// Another machine renames photos of a share. The library has no time to look for all of them in their former places.
+  @Test func renamedPhotosOfASlowShareKeepTheirIds() throws {
+    slow.memory.moveToShare()
+    try fixture.scan(Self.names.map { ($0, slow.memory.write("/p/" + $0)) })
+    let ids = try fixture.paths()
+    for id in ids.values { try fixture.give(id) }
+    slow.memory.pass(1_000)
+    let moved = Self.names.map { ("n" + $0, slow.memory.move("/p/" + $0, "/p/n" + $0)) }
+    slow.areLooksSlow.store(true, ordering: .relaxed)
+    _ = try turn { try fixture.scan(moved) }
+    #expect(try fixture.paths() == Dictionary(uniqueKeysWithValues: Self.names.map { ("/p/n" + $0, ids["/p/" + $0]!) }))
   }
 
   /// A scan finds a page that begins as a deleted page of the same scanner. The page was read ahead, but its sample must

@@ -33,110 +33,6 @@ private typealias Fixture = ReconcilerFixture
       event: FileEvent(time: time, isWritten: isWritten))
   }
 
-  // MARK: Renames of files that came a moment ago
-
-  /// /p/a.jpg, a settled favorite, and /p/b.jpg, which came a moment ago.
-  private func favoriteAndNewFile() throws -> (ReconcilerFixture, a: AssetID, b: AssetID) {
-    let (fixture, a) = try favorite()
-    try fixture.apply(found("b.jpg", fixture.disk.write("/p/b.jpg", camera: "B")))
-    return (fixture, a, try #require(try fixture.paths()["/p/b.jpg"]))
-  }
-
-  /// A file replaces the new one and is renamed over the favorite. photod-watch sees only the rename.
-  @Test func fileThatWasRenamedOverAPhotoIsReadByASync() throws {
-    let (fixture, a, _) = try favoriteAndNewFile()
-    fixture.disk.remove("/p/b.jpg")
-    fixture.disk.write("/p/b.jpg", camera: "C")
-    try fixture.apply(moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg"), at: fixture.disk.time))
-    try fixture.apply(.synced(number: 1))
-    #expect(try fixture.paths() == ["/p/a.jpg": a])
-    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C")
-  }
-
-  /// The same, and the new file turns up in another place afterwards.
-  @Test func fileThatWasRenamedOverAPhotoStaysIfTheOtherTurnsUp() throws {
-    let (fixture, a, _) = try favoriteAndNewFile()
-    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/x.jpg")
-    fixture.disk.write("/p/b.jpg", camera: "C")
-    try fixture.apply(moved("b.jpg", to: "a.jpg", fixture.disk.move("/p/b.jpg", "/p/a.jpg"), at: fixture.disk.time))
-    // Now its inode and birth time prove what it is.
-    fixture.disk.pass(3)
-    try fixture.apply(found("x.jpg", elsewhere))
-    try fixture.apply(.synced(number: 1))
-    #expect(Set(try fixture.paths().keys) == ["/p/a.jpg", "/p/x.jpg"])
-    #expect(try fixture.paths()["/p/a.jpg"] == a && fixture.asset("/p/a.jpg").camera?.model == "C")
-    #expect(try fixture.asset("/p/x.jpg").camera?.model == "B")
-  }
-
-  /// The new file left its name before the rename, and that was reported. So another file was renamed.
-  @Test func fileThatWasReportedGoneIsNotTheOneThatIsRenamed() throws {
-    let (fixture, a, b) = try favoriteAndNewFile()
-    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/x.jpg")
-    fixture.disk.write("/p/b.jpg", camera: "C")
-    let stat = fixture.disk.move("/p/b.jpg", "/p/a.jpg")
-    try fixture.apply(
-      Fixture.gone("b.jpg"), moved("b.jpg", to: "a.jpg", stat, at: fixture.disk.time), found("x.jpg", elsewhere))
-    try fixture.apply(.synced(number: 1))
-    #expect(try fixture.paths() == ["/p/a.jpg": a, "/p/x.jpg": b])
-    #expect(try fixture.asset("/p/a.jpg").camera?.model == "C" && fixture.asset("/p/a.jpg").isFavorite)
-  }
-
-  /// /p/c.jpg: a file that was renamed, after it had replaced the file that the library knew by its old name.
-  private func renamedStandIn(reusesInode: Bool = false) throws -> (ReconcilerFixture, id: AssetID, FileStat) {
-    let (fixture, _, b) = try favoriteAndNewFile()
-    if reusesInode {
-      fixture.disk.reuse(inode: try #require(fixture.disk.stat(Fixture.bytes("/p/b.jpg"))).identity.inode)
-    }
-    fixture.disk.remove("/p/b.jpg")
-    fixture.disk.write("/p/b.jpg", camera: "C")
-    let stat = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
-    return (fixture, b, stat)
-  }
-
-  /// ext4 gives the inode of a removed file to the next one.
-  @Test(arguments: [true, false]) func fileThatReplacedAnotherAndWasRenamedHasItsBirthTime(reusesInode: Bool) throws {
-    let (fixture, b, stat) = try renamedStandIn(reusesInode: reusesInode)
-    try fixture.apply(moved("b.jpg", to: "c.jpg", stat, at: fixture.disk.time), .synced(number: 1))
-    let row = try fixture.catalog.read { try $0.file(ofAsset: b) }
-    #expect(try #require(row).hasIdentity(of: stat))
-    #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
-  }
-
-  /// A scan of another disk, such as a slow share, can't find the known file.
-  @Test(arguments: [true, false]) func fileThatReplacedAnotherIsReadDuringAScanOfAnotherDisk(isOther: Bool) throws {
-    let (fixture, _, stat) = try renamedStandIn()
-    try fixture.addSecondRoot()
-    try fixture.apply(
-      .scanStarted(root: isOther ? 2 : 1, request: 0, reason: .start),
-      moved("b.jpg", to: "c.jpg", stat, at: fixture.disk.time), .synced(number: 1))
-    #expect(try fixture.asset("/p/c.jpg").camera?.model == (isOther ? "C" : "B"))
-  }
-
-  /// A scan finds the photo that was taken for the renamed one, in the place of yet another photo.
-  @Test func fileThatWasRenamedStaysIfAScanFindsTheOtherInTheEnd() throws {
-    let fixture = try ReconcilerFixture()
-    let (b, y) = (fixture.disk.write("/p/b.jpg", camera: "B"), fixture.disk.write("/p/d/y.jpg", camera: "Y"))
-    try fixture.apply(
-      Fixture.top, Fixture.file("b.jpg", b), Fixture.found(2, "d", inode: 2), Fixture.file("y.jpg", in: 2, y))
-    let ids = try fixture.paths()
-    fixture.disk.pass(100)
-    try fixture.restart()
-    try fixture.apply(
-      .scanStarted(root: 1, request: 0, reason: .start), Fixture.top, .listingStarted(number: 1, evidence: .scan),
-      Fixture.file("b.jpg", b), .listingEnded(number: 1, complete: true))
-    let elsewhere = fixture.disk.move("/p/b.jpg", "/p/d/y.jpg")
-    fixture.disk.write("/p/b.jpg", camera: "C")
-    let renamed = fixture.disk.move("/p/b.jpg", "/p/c.jpg")
-    try fixture.apply(
-      moved("b.jpg", to: "c.jpg", renamed, at: fixture.disk.time),
-      Fixture.found(2, "d", inode: 2), .listingStarted(number: 2, evidence: .scan),
-      Fixture.file("y.jpg", in: 2, elsewhere), .listingEnded(number: 2, complete: true),
-      .scanEnded(root: 1, request: 0, complete: true), .synced(number: 1))
-    #expect(Set(try fixture.paths().keys) == ["/p/c.jpg", "/p/d/y.jpg"])
-    #expect(try fixture.paths()["/p/d/y.jpg"] == ids["/p/b.jpg"])
-    #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
-  }
-
   // MARK: Saves in place
 
   /// Only a part of a large file is read, so there is no hash of the whole file.
@@ -366,6 +262,34 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/a.jpg": isSave ? id : newID])
   }
 
+  /// The saved file can't be read, and has another name when it can.
+  @Test func savedPhotoThatWasNotReadYetIsFoundByItsInode() throws {
+    let (fixture, id) = try favorite()
+    fixture.disk.failure = "reading it failed: Input/output error"
+    fixture.disk.write("/p/.new", camera: "X200")
+    try fixture.apply(found("a.jpg", fixture.disk.move("/p/.new", "/p/a.jpg"), at: fixture.disk.time))
+    fixture.disk.failure = nil
+    fixture.disk.pass(100)
+    try fixture.apply(found("b.jpg", fixture.disk.move("/p/a.jpg", "/p/b.jpg")), Fixture.gone("a.jpg"))
+    #expect(try fixture.paths() == ["/p/b.jpg": id])
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "X200" && fixture.asset("/p/b.jpg").isFavorite)
+  }
+
+  /// The photo was renamed before, and that event was lost. So the saved file is a new photo.
+  @Test(arguments: [true, false]) func photoThatWasRenamedUnseenIsNotSavedByTheNextFile(isRenamed: Bool) throws {
+    let (fixture, id) = try favorite()
+    if isRenamed { fixture.disk.move("/p/a.jpg", "/p/a-old.jpg") }
+    try fixture.apply(.overflow)
+    try fixture.apply(found("new.jpg", fixture.disk.write("/p/new.jpg", camera: "X200"), at: fixture.disk.time))
+    let saved = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(moved("new.jpg", to: "a.jpg", saved, at: fixture.disk.time))
+    try fixture.scan(fixture.disk.files(in: "/p"))
+    #expect(try fixture.paths()[isRenamed ? "/p/a-old.jpg" : "/p/a.jpg"] == id)
+    #expect(try fixture.paths().count == (isRenamed ? 2 : 1))
+    #expect(try fixture.asset("/p/a.jpg").camera?.model == "X200")
+    #expect(try fixture.asset("/p/a.jpg").isFavorite == !isRenamed)
+  }
+
   // MARK: Saves by a new file with the bytes of a deleted photo
 
   /// The saved file gets a second name in the same commit, by which the deleted photo comes back. Clients know the photo
@@ -546,6 +470,7 @@ private typealias Fixture = ReconcilerFixture
       moved("b.jpg", to: "a.jpg", saved), found("a.jpg", saved, isWritten: true))
     #expect(try fixture.paths() == ["/p/a.jpg": b])
     #expect(record.deletedAssets == [a] && record.insertedAssets.isEmpty)
+    try fixture.apply(.synced(number: 1))
     #expect(try fixture.asset("/p/a.jpg").resources[0].byteCount == 400 && fixture.asset("/p/a.jpg").isFavorite)
   }
 

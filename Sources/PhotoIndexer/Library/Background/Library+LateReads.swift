@@ -114,7 +114,7 @@ extension Library {
     defer { updateState() }
     return try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-      return (try reconciler.readAgain(reconciler.retries.pending, isDue: false, in: &batch), batch.origin)
+      return (try reconciler.readAgain(reconciler.retries.pending, in: &batch), batch.origin)
     }.0
   }
 }

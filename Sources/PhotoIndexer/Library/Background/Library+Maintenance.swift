@@ -83,6 +83,7 @@ extension Library {
       if let breakdown = restart.breakdown {
         if clock.bootTime >= breakdown.endsAt { try startOver() }
       } else {
+        if reconciler.retries.mustSync(at: clock.bootTime) { _ = watcher.sync(number: barrier.makeNumber()) }
         try readAgain()
         rescanSuspects()
       }

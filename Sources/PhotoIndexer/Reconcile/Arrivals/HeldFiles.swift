@@ -60,10 +60,11 @@ struct HeldFiles {
     }
   }
 
-  /// Removes all files and returns them by directory and name.
-  mutating func takeAll() -> [(place: Place, file: File)] {
-    defer { (files, count) = ([:], 0) }
-    return files.sorted { $0.key < $1.key }.flatMap { directory, files in
+  /// Removes the files of some directories and returns them by directory and name.
+  mutating func take(where isTaken: (DirectoryID) -> Bool) -> [(place: Place, file: File)] {
+    let taken = files.filter { isTaken($0.key) }
+    for directory in taken.keys { remove(directory: directory) }
+    return taken.sorted { $0.key < $1.key }.flatMap { directory, files in
       files.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
         (Place(directoryID: directory, name: $0.key), $0.value)
       }

@@ -72,6 +72,20 @@ extension Reconciler {
     retries.addPending(id, at: batch.uptime + ReadRetries.firstDelay)
   }
 
+  /// The assets that have this very file under other names, or had it when the library could look there last.
+  func knownFiles(of row: FileRow, in batch: Batch) throws -> [AssetID] {
+    guard remembered.mayHaveFile(inode: row.inode) else { return [] }
+    return try batch.writer.files(inode: row.inode, limit: LinkedFiles.many).filter { isSameFile($0, row) }
+      .map(\.assetID)
+  }
+
+  /// Whether the files of two rows are one.
+  func isSameFile(_ one: FileRow, _ other: FileRow) -> Bool {
+    let volumeID = tree.row(other.directoryID).volumeID
+    return isFile(one, elsewhere: other.stat, on: volumeID)
+      && (volumes.hasLastingInodes(volumeID) || one.marks.provesContent(of: other.marks))
+  }
+
   /// Notes a second name. If the next record reports that the first name was removed, the second name
   /// becomes the photo's file: some programs move a file in this way.
   func noteSecondName(_ place: Place, of row: FileRow, in batch: Batch) throws {

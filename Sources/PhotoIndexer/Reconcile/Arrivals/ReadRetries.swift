@@ -15,6 +15,9 @@ struct ReadRetry {
   /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
   /// is the photo, saved anew.
   fileprivate(set) var standIn: FileIdentity?
+  /// Whether a record that has not come yet may decide about the file. It is not read before a sync shows that none is
+  /// left.
+  fileprivate(set) var awaitsRecords = false
 
   struct Failure: Sendable {
     let path: [UInt8]
@@ -38,6 +41,8 @@ struct ReadRetries {
   private(set) var all: [AssetID: ReadRetry] = [:]
   /// The files that a sync must read.
   private var pendingIDs: Set<AssetID> = []
+  /// The files about which a record may still decide.
+  private(set) var awaitingRecords: Set<AssetID> = []
   /// The files in which the disk fails, by path.
   private var failing = OrderedQueue<AssetID, PathKey>()
   /// The files whose time had not come when ``advance(to:)`` was called last.
@@ -75,6 +80,13 @@ struct ReadRetries {
 
   /// The failure of the file whose path is the first of all.
   var firstFailure: ReadRetry.Failure? { failing.first.flatMap { all[$0.member]?.failure } }
+
+  /// Whether the time of a file has come about which a record may still decide.
+  ///
+  /// - Complexity: O(n) in such files, which are few.
+  func mustSync(at uptime: MonotonicTime) -> Bool {
+    awaitingRecords.contains { all[$0].map { $0.at <= uptime } ?? false }
+  }
 
   func hasDue(at uptime: MonotonicTime) -> Bool {
     !readable.isEmpty || !overdue.isEmpty || later.first.map { $0.key <= uptime } == true
@@ -114,6 +126,7 @@ struct ReadRetries {
     if retry == nil, all[id] == nil { return }
     all[id] = retry
     if retry?.isPending == true { pendingIDs.insert(id) } else { pendingIDs.remove(id) }
+    if retry?.awaitsRecords == true { awaitingRecords.insert(id) } else { awaitingRecords.remove(id) }
     if let failure = retry?.failure { failing.set(id, PathKey(path: failure.path)) } else { failing.remove(id) }
     file(id)
   }
@@ -123,7 +136,7 @@ struct ReadRetries {
     later.remove(id)
     readable.remove(id)
     overdue.remove(id)
-    guard let retry = all[id] else { return }
+    guard let retry = all[id], !retry.awaitsRecords else { return }
     if retry.at > present {
       later.set(id, retry.at)
     } else if retry.failure != nil {
@@ -140,8 +153,21 @@ struct ReadRetries {
   /// - Parameters:
   ///   - uptime: when it is read, if no sync reads it before.
   ///   - standIn: as in ``ReadRetry/standIn``.
-  mutating func addPending(_ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil) {
-    set(id, ReadRetry(isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn))
+  ///   - awaitsRecords: as in ``ReadRetry/awaitsRecords``. It is then the time at which a sync is due.
+  mutating func addPending(
+    _ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil, awaitsRecords: Bool = false
+  ) {
+    set(
+      id,
+      ReadRetry(
+        isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn, awaitsRecords: awaitsRecords))
+  }
+
+  /// Notes that no record is left that could decide about a file.
+  mutating func endWaiting(of id: AssetID) {
+    guard var retry = all[id], retry.awaitsRecords else { return }
+    retry.awaitsRecords = false
+    set(id, retry)
   }
 
   /// Schedules a young file that can't be parsed, because it may still be in the making.
@@ -166,9 +192,11 @@ struct ReadRetries {
 
   /// Puts off a file that can't be reached and whose retry is due.
   mutating func putOff(_ id: AssetID, since uptime: MonotonicTime) {
-    guard let retry = all[id], retry.at <= uptime else { return }
-    let delay = min(max(retry.delay * 2, Self.firstDelay), Self.longestDelay)
-    set(id, ReadRetry(isPending: retry.isPending, at: uptime + delay, delay: delay, standIn: retry.standIn))
+    guard var retry = all[id], retry.at <= uptime else { return }
+    retry.delay = min(max(retry.delay * 2, Self.firstDelay), Self.longestDelay)
+    retry.at = uptime + retry.delay
+    retry.failure = nil
+    set(id, retry)
   }
 
   /// Puts off a file that is still pending after it was read. The reason is not the disk.
@@ -193,7 +221,9 @@ struct ReadRetries {
 
   /// Removes the file that stands in for the known one, and returns it.
   mutating func takeStandIn(of id: AssetID) -> FileIdentity? {
-    defer { all[id]?.standIn = nil }
-    return all[id]?.standIn
+    guard var retry = all[id], let standIn = retry.standIn else { return nil }
+    (retry.standIn, retry.awaitsRecords) = (nil, false)
+    set(id, retry)
+    return standIn
   }
 }

@@ -77,9 +77,11 @@ struct RecentValues<Key: Hashable, Value> {
 extension Reconciler {
   /// Whether a file that is reported to leave its place is there: it came in an exchange, or came back. The inode alone
   /// is no proof, because another file may have it. A photo that was saved before it came has another inode.
-  func isBackThere(_ row: FileRow, uptime: MonotonicTime) -> Bool {
+  ///
+  /// - Parameter countsStandIn: whether that may be the file that stands in for it.
+  func isBackThere(_ row: FileRow, countsStandIn: Bool = true, uptime: MonotonicTime) -> Bool {
     guard let there = current(row) else { return false }
-    if let standIn = retries[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
+    if countsStandIn, let standIn = retries[row.assetID]?.standIn, standIn.inode == there.identity.inode { return true }
     guard there.identity.inode == row.inode else { return false }
     return row.hasSizeAndTime(of: there)
       || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
@@ -143,22 +145,18 @@ extension Reconciler {
   ///
   /// Some programs save by an exchange and then remove the old file. The kernel must report the removal, because a photo
   /// that only a scan misses may be elsewhere. Others move a file by a second name. A scan proves that too: the second
-  /// name is the file itself.
+  /// name is the file itself. If that has left meanwhile, a later record reports where it is.
   func replacement(of row: FileRow, in batch: Batch) throws -> FileRow? {
+    let isByScan = batch.context.evidence == .scan
     // The record of the first name was lost before the scan began, however long the scan took.
-    let uptime = batch.context.evidence == .scan ? batch.context.scanStart ?? batch.uptime : batch.uptime
-    guard let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime),
+    let uptime = isByScan ? batch.context.scanStart ?? batch.uptime : batch.uptime
+    guard
+      let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime)
+        ?? (isByScan ? scans.secondNames[row.assetID] : nil),
       let replacement = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      batch.context.evidence == .event || isSameFile(replacement, row), !batch.isLeaving(replacement),
-      isStillThere(replacement, device: nil)
+      !batch.isLeaving(replacement)
     else { return nil }
-    return replacement
-  }
-
-  private func isSameFile(_ replacement: FileRow, _ row: FileRow) -> Bool {
-    let volumeID = tree.row(row.directoryID).volumeID
-    return row.birthTime != .unknown && row.hasIdentity(of: replacement.stat)
-      && tree.row(replacement.directoryID).volumeID == volumeID
-      && volumes.hasLastingInodes(volumeID)
+    if isSameFile(row, replacement) { return replacement }
+    return !isByScan && isStillThere(replacement, device: nil) ? replacement : nil
   }
 }

@@ -52,7 +52,8 @@ struct Listings {
   /// Directories of the catalog that came back to the disk. Files that they lack may still come back too.
   private var returned: Set<DirectoryID> = []
 
-  var areUnderWay: Bool { current != nil || !others.isEmpty }
+  /// The directories whose listings are under way.
+  var directories: [DirectoryID] { ([current].compactMap { $0 } + others.values).map(\.directoryID) }
 
   /// Selects the lane of the records that follow.
   mutating func turn(to lane: Int, of roots: Set<UInt16>? = nil) {

@@ -171,7 +171,8 @@ extension Reconciler {
     batch.context.scanStart = scan.start
     defer { batch.context.scanStart = nil }
     let base = scan.partOf ?? top
-    let missed = try missed(by: scan, below: base, in: batch)
+    var missed = try missed(by: scan, below: base, in: batch)
+    try moveToSecondNames(&missed, in: &batch)
     var isConfirmed = requests.isConfirmed(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
@@ -192,6 +193,23 @@ extension Reconciler {
     for (directory, _) in missed.directories where tree.contains(directory) { try removeTree(directory, in: &batch) }
     return .decided(
       removed: max(0, batch.record.deletedAssets.count - before), endsSuspicion: endsSuspicion)
+  }
+
+  /// Moves the missed photos that the scan has found by other names. At that time they were in their known places, or the
+  /// library could not look there. The scan has not missed them.
+  private func moveToSecondNames(_ missed: inout Missed, in batch: inout Batch) throws {
+    if scans.secondNames.isEmpty { return }
+    var others: [(assetID: AssetID, place: Place)] = []
+    for (assetID, place) in missed.files {
+      guard scans.secondNames[assetID] != nil, let row = try batch.writer.file(place.directoryID, place.name),
+        row.assetID == assetID, try replacement(of: row, in: batch) != nil
+      else {
+        others.append((assetID, place))
+        continue
+      }
+      try remove(row, in: &batch)
+    }
+    missed.files = others
   }
 
   /// The photos that a scan has missed in the directory that it was for.

@@ -10,8 +10,12 @@ struct Scans {
   private(set) var underWay: [UInt16: CatalogScan] = [:]
   /// In the order in which they ended.
   private(set) var ended: [CatalogScan] = []
+  /// The new photos that are second names of known files, by the assets of these files, since the first of these scans
+  /// began. A file that the library could not look at in its known place counts as one with two names.
+  private(set) var secondNames: [AssetID: AssetID] = [:]
 
   var areUnderWay: Bool { !underWay.isEmpty }
+  private var isEmpty: Bool { underWay.isEmpty && ended.isEmpty }
 
   /// Whether a scan is undecided for which this holds.
   func contains(where isWanted: (CatalogScan) -> Bool) -> Bool {
@@ -23,7 +27,10 @@ struct Scans {
 
   // MARK: Beginning and ending
 
-  mutating func begin(_ scan: CatalogScan) { underWay[scan.root] = scan }
+  mutating func begin(_ scan: CatalogScan) {
+    if isEmpty { secondNames = [:] }
+    underWay[scan.root] = scan
+  }
 
   /// Ends the scan of a root. If it is complete, the caller lets it wait for its decision.
   mutating func end(_ number: UInt16) -> CatalogScan? { underWay.removeValue(forKey: number) }
@@ -58,6 +65,12 @@ struct Scans {
 
   // MARK: Findings
 
+  /// Notes that a new photo is a second name of known files. If a scan misses one of them, the new photo is its file.
+  mutating func noteSecondName(_ assetID: AssetID, of known: some Sequence<AssetID>) {
+    if isEmpty { return }
+    for other in known { secondNames[other] = assetID }
+  }
+
   /// Changes the scan under way in a root, if there is one.
   mutating func update(_ number: UInt16, _ change: (inout CatalogScan) -> Void) {
     if let index = underWay.index(forKey: number) { change(&underWay.values[index]) }
@@ -85,9 +98,9 @@ struct Scans {
       update(number) { $0.missing.insert(assetID, at: place) }
     } else if let index = ended.lastIndex(where: { $0.rootID == rootID }) {
       ended[index].missing.insert(assetID, at: place)
-    }
-  }
-}
     } else {
       return false
+    }
     return true
+  }
+}

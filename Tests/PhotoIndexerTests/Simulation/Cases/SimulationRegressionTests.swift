@@ -517,4 +517,12 @@ import Testing
       .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
     ])
   }
+
+  /// A scan finds the photo by another name. When the library looks, the photo has its first name again.
+  @Test func photoThatIsRenamedBackAfterAScanHasSeenItKeepsItsId() async throws {
+    try await expectPasses([
+      .write("/pics/b.jpg"), .settle, .watcherDies(losing: 1), .rename("/pics/b.jpg", to: "/pics/a.jpg"),
+      .watcherStarts, .watch(events: 1000, listings: 1000), .rename("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
+    ])
+  }
 }
