@@ -32,6 +32,9 @@ package struct Tombstone: Hashable, Sendable {
   package var albums: [Membership]
 
   package var hasUserData: Bool { !data.isEmpty || !albums.isEmpty }
+  /// Whether a rebuild of the catalog made it, from the journal, for a photo that was deleted before. The journal does not
+  /// have the last time at which its file existed.
+  package var isFromLostCatalog: Bool { deletedDate != nil && seenTime == .unknown }
 
   /// A user's album that contained it, and its position there.
   package struct Membership: Hashable, Sendable {

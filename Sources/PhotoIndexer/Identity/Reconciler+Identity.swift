@@ -150,7 +150,9 @@ extension Reconciler {
       let same = inPlace.filter { IdentityProof.compare(.init($0), .init(row)) == .equal }
       if !same.isEmpty { return same }
       let others = try batch.writer.tombstones(like: row)
-      let elsewhere = try others.found.filter { try $0.path != path && isLive($0, in: batch) }
+      let elsewhere = try others.found.filter {
+        try $0.path != path && isLive($0, in: batch) && !wasThere(row, beforeDeletionOf: $0)
+      }
       let found = IdentityProof.proven(
         among: inPlace + elsewhere, areAll: ofPlace.isWhole && others.isWhole, as: .init(row)
       ) { .init($0) }
@@ -161,6 +163,15 @@ extension Reconciler {
     let path = path(of: row)
     guard remembered.mayHaveTombstone(lastingPath: path) else { return [] }
     return try batch.writer.lastingTombstones(path: path).suffix(1)
+  }
+
+  /// Whether a file was there together with a photo that was deleted before the catalog was lost. So it is a photo of its
+  /// own, which the lost catalog knew.
+  private func wasThere(_ row: FileRow, beforeDeletionOf former: Tombstone) -> Bool {
+    guard let deletedDate = former.deletedDate, former.isFromLostCatalog,
+      volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    else { return false }
+    return max(row.changeTime, row.birthTime) < deletedDate
   }
 
   /// Whether a file may have the content of an asset whose user data is from before the catalog was lost. While the file has

@@ -9,6 +9,31 @@ private typealias Fixture = ReconcilerFixture
 
 /// A deleted photo that comes back keeps its identity.
 @Suite struct ReturnTests {
+  /// A favorite and its copy. The favorite is deleted, and then the catalog is lost. The copy does not become the
+  /// favorite. A file that comes later does.
+  @Test func copyOfADeletedFavoriteStaysItselfAfterTheLossOfTheCatalog() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(
+      Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", content: 5)),
+      Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", content: 5)))
+    let ids = try fixture.paths()
+    let favorite = try #require(ids["/p/b.jpg"])
+    try fixture.catalog.write(durable: true) { writer in
+      _ = try writer.perform([.editAssets([favorite], AssetEdit(isFavorite: true))])
+      try writer.append(origin: "client:test", date: fixture.disk.wallTime)
+    }
+    fixture.disk.pass(100)
+    fixture.disk.remove("/p/b.jpg")
+    try fixture.apply(Fixture.gone("b.jpg"))
+    fixture.disk.pass(100)
+    try fixture.loseCatalog()
+    try fixture.scan(fixture.disk.files(in: "/p"))
+    #expect(try !fixture.asset("/p/a.jpg").isFavorite)
+    try fixture.apply(Fixture.file("c.jpg", fixture.disk.write("/p/c.jpg", content: 5)))
+    #expect(try fixture.paths()["/p/c.jpg"] == favorite && fixture.asset("/p/c.jpg").isFavorite)
+    #expect(try !fixture.asset("/p/a.jpg").isFavorite)
+  }
+
   /// /p/a.jpg: a settled favorite in an album. 100 seconds pass.
   private func favorite(keepsBirth: Bool = true) throws -> (ReconcilerFixture, id: AssetID, album: CollectionID) {
     let fixture = try ReconcilerFixture()
