@@ -1,7 +1,10 @@
+import CZlib
 import ExtractRecords
 import Foundation
 import PhotoMetadata
 import Testing
+
+@testable import MetadataSamples
 
 /// An unnamed file on disk whose content tests can replace.
 final class ScratchFile {
@@ -54,5 +57,15 @@ enum Fixtures {
   static let truth: URL? = photos.flatMap {
     let url = $0.deletingLastPathComponent().appendingPathComponent($0.lastPathComponent + "-exiftool.json")
     return FileManager.default.fileExists(atPath: url.path) ? url : nil
+  }
+}
+
+extension Samples {
+  /// A zlib stream with the best compression.
+  static func deflated(_ bytes: [UInt8]) -> [UInt8] {
+    var size = compressBound(UInt(bytes.count))
+    var output = [UInt8](repeating: 0, count: Int(size))
+    _ = compress2(&output, &size, bytes, UInt(bytes.count), 9)
+    return Array(output.prefix(Int(size)))
   }
 }

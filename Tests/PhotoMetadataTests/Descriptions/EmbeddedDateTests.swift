@@ -105,15 +105,8 @@ private typealias Written = DescriptionSamples
     return text + [0x0A]
   }
 
-  private static func deflate(_ bytes: [UInt8]) -> [UInt8] {
-    var length = compressBound(UInt(bytes.count))
-    var output = [UInt8](repeating: 0, count: Int(length))
-    _ = compress(&output, &length, bytes, UInt(bytes.count))
-    return Array(output[..<Int(length)])
-  }
-
   private func facts(chunk: String, _ keyword: String, _ text: [UInt8]) throws -> MediaFacts {
-    let data = Array("\(keyword)\0".utf8) + (chunk == "zTXt" ? [0] + Self.deflate(text) : text)
+    let data = Array("\(keyword)\0".utf8) + (chunk == "zTXt" ? [0] + Samples.deflated(text) : text)
     let facts = try PhotoMetadataTests.facts(
       of: Samples.png(width: 4, height: 3, chunks: [Samples.chunk(chunk, data)]), name: "a.png")
     #expect(facts.failure == nil && facts.pixelWidth == 4)
@@ -175,7 +168,7 @@ private typealias Written = DescriptionSamples
         #expect(try facts(chunk: chunk, "Raw profile type exif", Array(text.utf8)).creationDate == nil)
       }
     }
-    let whole = Self.deflate(Self.profile(Self.exif))
+    let whole = Samples.deflated(Self.profile(Self.exif))
     let scratch = try ScratchFile()
     for count in 0..<whole.count {
       let data = Array("Raw profile type exif\0\0".utf8) + whole[..<count]

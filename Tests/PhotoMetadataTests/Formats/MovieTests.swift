@@ -35,6 +35,21 @@ private typealias Box = BoxSamples
     #expect(facts.contentType == "video/quicktime" && facts.pixelWidth == 640 && facts.failure == nil)
   }
 
+  /// Old programs compressed the header. Another method is not known.
+  @Test func compressedHeaderIsRead() throws {
+    func film(method: String = "zlib", cutting cut: Int = 0) throws -> MediaFacts {
+      let header = Box.box("moov", Box.header(units: 600, duration: 900), Box.track())
+      let data = Samples.big(header.count) + Samples.deflated(header).dropLast(cut)
+      let compressed = Box.box("cmov", Box.box("dcom", Array(method.utf8)), Box.box("cmvd", Array(data)))
+      return try PhotoMetadataTests.facts(of: Box.box("moov", compressed) + Box.box("mdat", [0]), name: "a.mov")
+    }
+    let facts = try film()
+    #expect(facts.failure == nil && facts.durationSeconds == 1.5)
+    #expect(facts.pixelWidth == 640 && facts.pixelHeight == 480)
+    #expect(try film(method: "none").failure != nil)
+    #expect(try film(cutting: 10_000).failure != nil)
+  }
+
   @Test func textWithTheNameOfABoxIsNoFilm() throws {
     #expect(try facts(of: Array("the free encyclopedia".utf8), name: "a.mov").failure != nil)
   }

@@ -1,4 +1,3 @@
-import CZlib
 import ExtractRecords
 import PhotoMetadata
 import PhotoModel
@@ -25,26 +24,19 @@ private typealias Written = DescriptionSamples
       + before.flatMap { $0 } + pixels + after.flatMap { $0 } + Samples.chunk("IEND", [])
   }
 
-  private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
-    var size = compressBound(UInt(bytes.count))
-    var output = [UInt8](repeating: 0, count: Int(size))
-    _ = compress2(&output, &size, bytes, UInt(bytes.count), 9)
-    return Array(output.prefix(Int(size)))
-  }
-
   private static func text(_ keyword: String, _ text: [UInt8]) -> [UInt8] {
     Samples.chunk("tEXt", Array(keyword.utf8) + [0] + text)
   }
 
   private static func compressed(_ keyword: String, _ text: [UInt8]) -> [UInt8] {
-    Samples.chunk("zTXt", Array(keyword.utf8) + [0, 0] + deflated(text))
+    Samples.chunk("zTXt", Array(keyword.utf8) + [0, 0] + Samples.deflated(text))
   }
 
   private static func international(_ keyword: String, _ text: [UInt8], isCompressed: Bool, language: String = "")
     -> [UInt8]
   {
     let fields: [UInt8] = [isCompressed ? 1 : 0, 0] + Array(language.utf8) + [0] + Array("übersetzt".utf8) + [0]
-    return Samples.chunk("iTXt", Array(keyword.utf8) + [0] + fields + (isCompressed ? deflated(text) : text))
+    return Samples.chunk("iTXt", Array(keyword.utf8) + [0] + fields + (isCompressed ? Samples.deflated(text) : text))
   }
 
   private static func profile(_ kind: String, _ bytes: [UInt8]) -> [UInt8] {
@@ -202,7 +194,7 @@ private typealias Written = DescriptionSamples
   }
 
   @Test func aTextThatInflatesWithoutEndIsBounded() throws {
-    let bomb = Self.deflated([UInt8](repeating: 0x20, count: 64 << 20))
+    let bomb = Samples.deflated([UInt8](repeating: 0x20, count: 64 << 20))
     for keyword in ["Raw profile type exif", "XML:com.adobe.xmp", "Title"] {
       let chunk = Samples.chunk("zTXt", Array(keyword.utf8) + [0, 0] + bomb)
       let time = try measuringProcessorTime { try facts(Self.png(after: [chunk])) }.time
@@ -213,7 +205,7 @@ private typealias Written = DescriptionSamples
   @Test func damagedTextsAreNone() throws {
     let packet = Array(Written.full.utf8)
     for chunk in [
-      Samples.chunk("zTXt", Array("XML:com.adobe.xmp".utf8) + [0, 1] + Self.deflated(packet)),
+      Samples.chunk("zTXt", Array("XML:com.adobe.xmp".utf8) + [0, 1] + Samples.deflated(packet)),
       Samples.chunk("zTXt", Array("XML:com.adobe.xmp".utf8) + [0, 0] + packet),
       Samples.chunk("iTXt", Array("XML:com.adobe.xmp".utf8) + [0, 0]), Samples.chunk("tEXt", Array("Title".utf8)),
       Samples.chunk("tEXt", Array("Raw profile type exif\0\nexif\n".utf8)), Samples.chunk("iTXt", []),

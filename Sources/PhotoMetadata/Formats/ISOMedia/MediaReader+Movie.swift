@@ -13,7 +13,7 @@ extension MediaReader {
     for box in MediaBoxes(window, in: window.whole, ahead: MediaBoxes.far) {
       switch box.type {
       case "moov" where movie == nil:
-        let header = MovieHeader(window, moov: box.content)
+        let header = MovieHeader(inflating: window, moov: box.content) ?? MovieHeader(window, moov: box.content)
         movie = header
         if header.durationSeconds == nil { fragments = MovieFragments(header) }
       case "moof" where fragments != nil && indexed == nil: fragments?.read(window, box.content)

@@ -59,6 +59,36 @@ struct MovieHeader {
     if durationSeconds == nil, let fragmentDuration { durationSeconds = seconds(fragmentDuration) }
   }
 
+  /// A header that is larger than this is cut off. What is read of it comes before the tables of samples.
+  static let largestInflated = 1 << 23
+
+  /// Reads a compressed header, as old programs for QuickTime wrote it (QuickTime File Format, "Compressed Movie
+  /// Resources"): a box `cmov` with the method, `dcom`, and the data, `cmvd`. The data has its inflated size, and the
+  /// stream of a whole `moov` box.
+  ///
+  /// - Returns: nil if the header is not compressed by zlib.
+  init?(inflating window: FileWindow, moov: FilePart) {
+    var boxes = MediaBoxes(window, in: moov)
+    guard let compressed = boxes.next(), compressed.type == "cmov" else { return nil }
+    var stream: FilePart?
+    for box in MediaBoxes(window, in: compressed.content) {
+      var cursor = PartCursor(window, box.content)
+      switch box.type {
+      case "dcom": guard cursor.number(4) == 0x7A6C_6962 else { return nil }
+      case "cmvd": stream = cursor.number(4).map { _ in cursor.rest }
+      default: break
+      }
+    }
+    guard let stream else { return nil }
+    let bytes = ZlibStream(window: window, part: stream).inflated(upTo: Self.largestInflated)
+    let inflated = FileWindow(over: bytes)
+    boxes = MediaBoxes(inflated, in: inflated.whole)
+    guard let header = boxes.next(), header.type == "moov" else { return nil }
+    self.init(inflated, moov: header.content)
+    // A part of the inflated bytes is no part of the file. Programs that compressed headers wrote no XMP.
+    tags.xmp = nil
+  }
+
   /// The track with the film's pictures: the first enabled one with a size.
   var pictures: Track? { first("vide") ?? first("pict") }
 

@@ -1,4 +1,3 @@
-import CZlib
 import PhotoModel
 
 /// A text chunk of a PNG file whose keyword is known: `tEXt`, `zTXt` (compressed) or `iTXt` (UTF-8).
@@ -68,14 +67,11 @@ struct PNGText {
   /// The text, inflated if necessary, cut off at ``longestText``. If the stream is damaged, the part before the damage
   /// counts.
   var bytes: [UInt8] {
+    if isCompressed { return ZlibStream(window: window, part: text).inflated(upTo: Self.longestText) }
     var bytes: [UInt8] = []
-    if isCompressed {
-      inflate(to: &bytes)
-    } else {
-      forEachPiece { piece in
-        bytes.append(contentsOf: piece.prefix(Self.longestText - bytes.count))
-        return bytes.count < Self.longestText
-      }
+    window.forEachPiece(of: text) { piece in
+      bytes.append(contentsOf: piece.prefix(Self.longestText - bytes.count))
+      return bytes.count < Self.longestText
     }
     return bytes
   }
@@ -86,37 +82,6 @@ struct PNGText {
   /// A line or a paragraph for a person.
   var line: String? {
     bytes.prefix(Self.longestLine).withUnsafeBytes(ExifText.decode)
-  }
-
-  private func inflate(to bytes: inout [UInt8]) {
-    var stream = z_stream()
-    guard inflateInit_(&stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return }
-    defer { inflateEnd(&stream) }
-    withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { output in
-      forEachPiece { piece in
-        // zlib does not write to its input.
-        stream.next_in = UnsafeMutablePointer(mutating: piece.baseAddress?.assumingMemoryBound(to: Bytef.self))
-        stream.avail_in = UInt32(piece.count)
-        while true {
-          stream.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
-          stream.avail_out = UInt32(output.count)
-          let status = CZlib.inflate(&stream, Z_NO_FLUSH)
-          let made = min(output.count - Int(stream.avail_out), Self.longestText - bytes.count)
-          bytes.append(contentsOf: output[..<made])
-          // The last call used all input and filled the buffer, and no output was left.
-          if status == Z_BUF_ERROR, stream.avail_in == 0 { return true }
-          guard status == Z_OK, bytes.count < Self.longestText else { return false }
-          if stream.avail_out > 0 { return true }
-        }
-      }
-    }
-  }
-
-  private func forEachPiece(_ body: (UnsafeRawBufferPointer) -> Bool) {
-    var offset = text.start
-    while offset < text.end, let piece = window.piece(at: offset, upTo: text.end - offset), body(piece) {
-      offset += piece.count
-    }
   }
 
   private static func decodeProfile(_ text: [UInt8]) -> [UInt8] {
