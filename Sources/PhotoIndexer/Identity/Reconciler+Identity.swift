@@ -59,7 +59,7 @@ extension Reconciler {
       if isYoung, !row.hasSizeAndTime(of: stat), !outlivedItsBirth(row.birthTime, max(row.readTime, row.changeTime)) {
         continue
       }
-      if isStillThere(row, device: stat.identity.device) { continue }
+      if isStillThere(row, device: stat.identity.device) || wasListed(row, in: batch) { continue }
       if !volumes.hasLastingInodes(volumeID) {
         // After a mount the known file may have another inode, and this file may have its former one.
         if current(row).map({ row.hasSizeAndTime(of: $0) }) ?? false { continue }
@@ -72,6 +72,20 @@ extension Reconciler {
     }
     remembered.noteSeen(inode: inode, but: [])
     return nil
+  }
+
+  /// Whether the scan that reports the current record has found a known file in its place, whose folder has left its path
+  /// since. The file is not there any more, but in the folder, and the records of the folder follow.
+  private func wasListed(_ row: FileRow, in batch: Batch) -> Bool {
+    let place = Place(directoryID: row.directoryID, name: row.name)
+    guard batch.context.evidence == .scan, !held.contains(place), !files.exists(tree.path(of: row.directoryID)) else {
+      return false
+    }
+    if let current = listings.current, current.directoryID == row.directoryID { return current.hasHandled(row.name) }
+    let rootID = tree.rootID(of: row.directoryID)
+    return scans.underWay.values.contains {
+      $0.rootID == rootID && $0.listed.contains(row.directoryID) && !$0.missing.contains(row.assetID)
+    }
   }
 
   private func hasContent(

@@ -270,7 +270,9 @@ extension Reconciler {
     held.remove(source)
     held.remove(target)
     forgetMissing(row.assetID)
+    let left = retries.takeStandIn(of: row.assetID)
     try move(row, to: target, stat, reading: stat == nil ? nil : reading, in: &batch)
+    if let left, left != standIn { try decideStandIn(left, at: source, in: &batch) }
     if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
       // It is this photo, or the one over which this file was saved.
       retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitsRecords: true)

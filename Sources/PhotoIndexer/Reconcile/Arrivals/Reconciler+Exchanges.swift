@@ -152,7 +152,7 @@ extension Reconciler {
     let uptime = isByScan ? batch.context.scanStart ?? batch.uptime : batch.uptime
     guard
       let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime)
-        ?? (isByScan ? scans.secondNames[row.assetID] : nil),
+        ?? scans.secondNames[row.assetID],
       let replacement = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
       !batch.isLeaving(replacement)
     else { return nil }

@@ -21,6 +21,9 @@ struct CatalogListing {
   /// Whether the catalog may hold a file of this name here.
   func mayKnow(_ name: [UInt8]) -> Bool { unnamed[name] != nil || handled.contains(name) }
 
+  /// Whether the listing has named a file, or another record has changed it.
+  func hasHandled(_ name: [UInt8]) -> Bool { handled.contains(name) }
+
   /// Takes a file that the listing names.
   ///
   /// - Returns: the row that the catalog had when the listing began, or nil; and whether the file must be looked up in

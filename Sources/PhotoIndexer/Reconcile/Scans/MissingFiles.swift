@@ -12,6 +12,8 @@ struct MissingFiles {
 
   var isEmpty: Bool { places.isEmpty }
 
+  func contains(_ assetID: AssetID) -> Bool { places[assetID] != nil }
+
   /// The files in the order of their assets.
   var sorted: [(assetID: AssetID, place: Place)] {
     places.sorted { $0.key < $1.key }.map { (assetID: $0.key, place: $0.value) }

@@ -177,4 +177,17 @@ import Testing
         .rename("/pics/a.jpg", to: "/pics/x/e.jpg"), .copy("/pics/x/\u{f7ff}.jpg", to: "/pics/a.jpg"), .settle,
       ])
   }
+
+  /// photod-watch looks at the new name of a photo after another file has it. Then the photo leaves by that name.
+  @Test func photoThatIsExchangedAfterItsRenameLeavesTheOtherFile() async throws {
+    try await expectPasses(
+      main: .ext4, usb: .old,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/x/\u{f7ff}.jpg"), .start, .unmount("/usb"),
+        .makeDirectory("/pics/\u{f7c3}\u{f7a9}y"), .write("/pics/\u{f7c3}\u{f7a9}y/c.jpg"),
+        .copyExactly("/pics/x/\u{f7ff}.jpg", to: "/usb/d.jpg"), .watch(events: 1000, listings: 1000),
+        .rename("/pics/x", to: "/pics/y"), .rename("/pics/\u{f7c3}\u{f7a9}y/c.jpg", to: "/pics/y/d.jpg"),
+        .exchange("/usb/d.jpg", with: "/pics/y/d.jpg"), .settle,
+      ])
+  }
 }

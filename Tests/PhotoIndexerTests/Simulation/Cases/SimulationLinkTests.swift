@@ -60,4 +60,17 @@ import Testing
       .watch(events: 3, listings: 0), .take(1, records: 4),
     ])
   }
+
+  /// The folder is renamed after the scan has listed it, and before the library looks there.
+  @Test func photoWithTwoNamesInAFolderThatLeavesDuringAScanIsTwo() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/x/c.jpg"), .link("/pics/x/c.jpg", to: "/pics/x/b.jpg"), .start,
+      .watch(events: 1000, listings: 1000), .rename("/pics/x", to: "/pics/y"), .settle,
+    ])
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/z"), .write("/pics/x/c.jpg"),
+      .link("/pics/x/c.jpg", to: "/pics/z/b.jpg"), .start, .watch(events: 1000, listings: 1000),
+      .rename("/pics/x", to: "/pics/y"), .settle,
+    ])
+  }
 }
