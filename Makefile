@@ -133,6 +133,11 @@ install:
 	install -m 644 Sources/photod-image/COPYING '$(DOCDIR)/COPYING.photod-image'
 	install -m 644 Sources/photod-video/COPYING '$(DOCDIR)/COPYING.photod-video'
 	install -D -m 644 systemd/hardening.conf '$(DOCDIR)/examples/hardening.conf'
+	# The paths are those of the source, so that the links of README.md and of the articles work.
+	install -d '$(DOCDIR)/Documentation/photod.docc' '$(DOCDIR)/Sources/PhotoContract'
+	install -m 644 Documentation/*.md Documentation/photoctl.svg '$(DOCDIR)/Documentation'
+	install -m 644 Documentation/photod.docc/*.md '$(DOCDIR)/Documentation/photod.docc'
+	install -m 644 Sources/PhotoContract/*.varlink '$(DOCDIR)/Sources/PhotoContract'
 	test -n '$(DESTDIR)' && echo 'Installed in $(DESTDIR)$(PREFIX).' || Scripts/after-install '$(PREFIX)' '$(UNITDIR)'
 
 uninstall:

@@ -68,6 +68,12 @@ import Testing
         "usr/share/doc/photod/examples/hardening.conf",
       ]))
     #expect(installed.allSatisfy { $0.hasPrefix("usr/") })
+    // The articles and contracts that README.md names are beside it.
+    let links = try Project.text("README.md").matches(
+      of: /\]\(((?:Documentation|Sources)\/[^)]*\.(?:md|varlink|svg))\)/
+    ).map { "usr/share/doc/photod/\($0.1)" }
+    #expect(links.count > 20)
+    for link in links { #expect(installed.contains(link), "\(link)") }
     let service = try String(contentsOfFile: "\(root)/usr/lib/systemd/user/photod.service", encoding: .utf8)
     #expect(service.contains("\nExecStart=/usr/bin/photod\n"))
 
