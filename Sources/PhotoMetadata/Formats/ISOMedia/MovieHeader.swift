@@ -59,7 +59,7 @@ struct MovieHeader {
     if durationSeconds == nil, let fragmentDuration { durationSeconds = seconds(fragmentDuration) }
   }
 
-  /// A header that is larger than this is cut off. What is read of it comes before the tables of samples.
+  /// A header that is larger than this is cut off. The facts that are read come before its tables of samples.
   static let largestInflated = 1 << 23
 
   /// Reads a compressed header, as old programs for QuickTime wrote it (QuickTime File Format, "Compressed Movie

@@ -110,7 +110,7 @@ import Testing
       ])
   }
 
-  /// The library sees neither the file that came from the card, nor any other proof of what the saved file is.
+  /// The library does not see the file that came from the card. So nothing proves that the saved file is that photo.
   @Test func photoThatIsMovedToAnotherDiskAndSavedUnseenMayBeANewOne() async throws {
     try await expectPasses(
       usb: .fat,
