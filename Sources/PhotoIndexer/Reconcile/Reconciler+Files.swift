@@ -149,7 +149,13 @@ extension Reconciler {
     guard let source, let row = try batch.writer.file(source.directoryID, source.name),
       !isStillThere(row, device: nil)
     else { return }
+    let standIn = retries.takeStandIn(of: row.assetID)
     try fileGone(source, in: &batch)
+    guard let standIn else { return }
+    // The place is not empty. What has it is another photo.
+    batch.departing[source] = nil
+    try remove(row, in: &batch)
+    try decideStandIn(standIn, at: source, in: &batch)
   }
 
   /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new

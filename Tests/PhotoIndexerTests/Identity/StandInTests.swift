@@ -213,6 +213,23 @@ private typealias Fixture = ReconcilerFixture
     }
   }
 
+  /// The favorite leaves the library by the name at which photod-watch saw the other file.
+  @Test(arguments: [true, false]) func standInStaysIfTheKnownFileLeaves(isOutside: Bool) throws {
+    let (fixture, id) = try favorite()
+    let known = try #require(fixture.disk.stat(Fixture.bytes("/p/a.jpg")))
+    fixture.disk.move("/p/a.jpg", isOutside ? "/outside/e.jpg" : "/p/e.jpg")
+    let standIn = fixture.disk.write("/p/c.jpg", camera: "C")
+    try fixture.apply(moved("a.jpg", to: "c.jpg", standIn, at: fixture.disk.time))
+    try fixture.apply(
+      isOutside
+        ? .fileMoved(from: 1, fromName: Fixture.bytes("c.jpg"), to: 9, toName: Fixture.bytes("e.jpg"), stat: known)
+        : moved("c.jpg", to: "e.jpg", known), .synced(number: 1))
+    let paths = try fixture.paths()
+    #expect(Set(paths.keys) == (isOutside ? ["/p/c.jpg"] : ["/p/c.jpg", "/p/e.jpg"]))
+    #expect(paths["/p/c.jpg"] != id && paths["/p/e.jpg"] == (isOutside ? nil : id))
+    #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
+  }
+
   // MARK: A known file that was removed
 
   /// The favorite is renamed twice and removed, and another file gets the first of the new names, all before
