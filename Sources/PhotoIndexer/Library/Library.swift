@@ -296,6 +296,7 @@ package actor Library {
       restart.noteWrite()
     }
     updateState()
+    if let asked = idle.recordSync, batch.synced.contains(asked.number) { idle.recordSync = nil }
     // This comes last: a caller may ask for the status at once, and a root that is watched anew makes the answer too early.
     let (lane, mustWait) = (reconciler.listings.lane, batch.pendingFiles != .complete || hasLateReads)
     for number in batch.synced { if mustWait { holdSync(number, by: lane) } else { answerSync(number, by: lane) } }

@@ -5,6 +5,7 @@ import PhotoExtract
 import PhotoLive
 import PhotoModel
 import PhotoTestSupport
+import PhotoWatch
 import Synchronization
 import Testing
 import WatchRecords
@@ -98,5 +99,57 @@ private typealias Fixture = ReconcilerFixture
     #expect(asset.camera?.model == "X9")
     files.late.ended.finish()
     await taking.value
+  }
+
+  // MARK: Syncs of the library itself
+
+  /// Records the syncs that the library asks for.
+  private final class SyncLog: SingleLaneSource {
+    private let numbers = Mutex<[UInt64]>([])
+    var asked: [UInt64] { numbers.withLock { $0 } }
+
+    func sync(number: UInt64) -> Set<Int> {
+      numbers.withLock { $0.append(number) }
+      return [0]
+    }
+    func nextInput() async -> WatchInput? { nil }
+    func start() throws {}
+    func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 { 0 }
+    func setRoots(_ roots: [WatchRoot]) {}
+    func stop() async {}
+  }
+
+  /// A file stands in for a renamed photo. No client asks for a sync, so the library does, and again only after some
+  /// seconds without an answer.
+  @Test func libraryAsksForTheRecordsThatMayDecideAboutAFile() async throws {
+    let environment = try TestCatalog("record-syncs")
+    let (disk, clock, watcher) = (MemoryDisk(), SimulatedClock(), SyncLog())
+    let library = try Library(
+      catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: watcher,
+      files: disk, clock: clock, configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
+      logger: Logger(label: "record-syncs") { _ in SwiftLogNoOpLogHandler() })
+    try await library.adoptRoots()
+    func take(_ records: [WatchRecord]) async {
+      await library.take(ReadAhead.Input(input: .batch(records), contents: [:]))
+    }
+    func model() throws -> String? {
+      try environment.catalog.read { reader in
+        try reader.assets(reader.ids(reader.plan(FetchOptions()))).assets.first?.camera?.model
+      }
+    }
+    await take(Fixture.scan([("a.jpg", disk.write("/p/a.jpg", camera: "A"))]))
+    disk.pass(100)
+    disk.remove("/p/a.jpg")
+    disk.write("/p/a.jpg", camera: "C")
+    await take([Fixture.moved("a.jpg", to: "c.jpg", disk.move("/p/a.jpg", "/p/c.jpg"))])
+    for _ in 0..<2 { await library.doWhatIsDue() }
+    #expect(try watcher.asked.count == 1 && model() == "A")
+    clock.pass(6 * seconds)
+    for _ in 0..<2 { await library.doWhatIsDue() }
+    #expect(watcher.asked.count == 2)
+    await take([.synced(number: try #require(watcher.asked.last))])
+    #expect(try model() == "C")
+    await library.doWhatIsDue()
+    #expect(watcher.asked.count == 2)
   }
 }

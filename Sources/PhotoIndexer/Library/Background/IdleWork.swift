@@ -9,6 +9,9 @@ struct IdleWork {
   /// The scans of roots in which photos are missing.
   var suspectWait = QuietWait()
   var words = WordIndexing()
+  /// The sync that shows whether records are left that decide about files (``ReadRetry/awaitsRecords``). nil if none was
+  /// asked for, or if it was answered. After `end`, the next one is asked for.
+  var recordSync: (number: UInt64, end: MonotonicTime)?
 
   /// Wakes the loops that do timed work.
   func wake() { wakeFeed.publish(wakeFeed.sequence + 1) }

@@ -83,7 +83,7 @@ extension Library {
       if let breakdown = restart.breakdown {
         if clock.bootTime >= breakdown.endsAt { try startOver() }
       } else {
-        if reconciler.retries.mustSync(at: clock.bootTime) { _ = watcher.sync(number: barrier.makeNumber()) }
+        askForRecords()
         try readAgain()
         rescanSuspects()
       }
@@ -92,6 +92,16 @@ extension Library {
     }
     answerHeldSyncs()
     indexWords()
+  }
+
+  /// Makes photod-watch report everything until now, because a record may decide about some files. A photod-watch that is
+  /// slow, or that has died, is asked again only after some seconds.
+  private func askForRecords() {
+    let moment = clock.bootTime
+    guard reconciler.retries.mustSync(at: moment), idle.recordSync.map({ $0.end <= moment }) ?? true else { return }
+    let number = barrier.makeNumber()
+    idle.recordSync = (number, moment + ReadRetries.firstDelay)
+    _ = watcher.sync(number: number)
   }
 
   private func startOver() throws {
