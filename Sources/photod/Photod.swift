@@ -131,6 +131,19 @@ struct PhotodArguments: ParsableCommand {
                                                again (~/.cache)
         $XDG_RUNTIME_DIR/photod/photod.sock    socket (/run/user/UID)
 
+      START AND END
+        The service of systemd starts photod at your login, or at the first request.
+        After an upgrade, that photod ends when it is idle, and the next request
+        starts the new one.
+
+        A photod that you start yourself runs until you end it: with Ctrl-C, or with
+        `pkill -u "$(id -u)" -x photod`. It does not end when it is idle, or when its
+        package is upgraded or removed. After an upgrade, end it and start it again.
+
+        systemd-logind makes /run/user/UID when you log in. Without such a login, as
+        after `su` or in a container, set XDG_RUNTIME_DIR to a folder of your user
+        with mode 700, for photod and for its clients.
+
       SIGNALS
         TERM, INT   photod ends in order, within 2 seconds
         HUP         photod reads the configuration again, except the paths of

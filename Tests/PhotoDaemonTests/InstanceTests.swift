@@ -113,6 +113,19 @@ import Testing
     #expect(error?.problem == "\(scratch.path)/data is no directory")
   }
 
+  /// Only root can make a folder in /run/user, so its permissions are no remedy.
+  @Test(arguments: ["/run/user", "/run/user/1001", "/run/user/1001/photod"])
+  func withoutALoginTheRemedyIsAnotherRuntimeDirectory(path: String) {
+    #expect(
+      PrivateDirectory.failure(path, EACCES).threeLines == """
+        photod: the directory \(path) can't be made: Permission denied
+          Only systemd-logind makes this directory, when you log in. Otherwise set XDG_RUNTIME_DIR to a folder of your user with mode 700, for photod and for its clients, or choose the socket with --socket.
+          See `photod --help` for options, files and exit codes.
+
+        """)
+    #expect(PrivateDirectory.failure("/run/users", EACCES).remedy.hasPrefix("Make the directory above it writable"))
+  }
+
   // MARK: - Socket
 
   @Test func theSocketIsForItsUserOnlyAndIsRemovedAtTheEnd() throws {

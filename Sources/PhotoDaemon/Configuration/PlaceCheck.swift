@@ -36,7 +36,9 @@ enum PlaceCheck {
     guard access(folder, W_OK | X_OK) == 0 else {
       throw StartError(
         .cannotCreate, "no file can be made in \(folder): \(errorText(errno))",
-        remedy: "Make it writable for your user, or choose other paths with --catalog and --socket.")
+        remedy: PrivateDirectory.isBelowRuntimeDirectories(path)
+          ? PrivateDirectory.missingRuntimeDirectory
+          : "Make it writable for your user, or choose other paths with --catalog and --socket.")
     }
   }
 }

@@ -40,6 +40,16 @@ enum PrivateDirectory {
   static func failure(_ path: String, _ code: Int32) -> StartError {
     StartError(
       .cannotCreate, "the directory \(path) can't be made: \(errorText(code))",
-      remedy: "Make the directory above it writable for your user, or choose other paths with --catalog and --socket.")
+      remedy: isBelowRuntimeDirectories(path)
+        ? missingRuntimeDirectory
+        : "Make the directory above it writable for your user, or choose other paths with --catalog and --socket.")
   }
+
+  /// Whether only root can make the directory. logind makes `/run/user/UID` at a login.
+  static func isBelowRuntimeDirectories(_ path: String) -> Bool { path == "/run/user" || path.hasPrefix("/run/user/") }
+
+  /// The remedy if there is no `/run/user/UID`, as after `su` or in a container.
+  static let missingRuntimeDirectory =
+    "Only systemd-logind makes this directory, when you log in. Otherwise set XDG_RUNTIME_DIR to a folder of your user "
+    + "with mode 700, for photod and for its clients, or choose the socket with --socket."
 }
