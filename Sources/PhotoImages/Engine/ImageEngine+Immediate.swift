@@ -246,7 +246,7 @@ extension ImageEngine {
   func plan(_ options: ImageOptions, _ assetID: AssetID, pixelSize: ImageFrame?) -> Planned {
     do {
       guard let asset = try assets.imageAsset(assetID) else {
-        return .outcome(.failure(.noSuchAsset, "there is no asset \(assetID)"))
+        return .outcome(.failure(.noSuchAsset, "no asset has the id \(assetID)"))
       }
       var plan = try PicturePlan(options, asset, library: store.library, pixelSize: pixelSize)
       plan.work.isOnShare = assets.isOnShare(plan.file)

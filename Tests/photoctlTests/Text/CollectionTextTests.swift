@@ -31,6 +31,36 @@ struct CollectionTextTests {
         == "{\"count\":0,\"id\":2,\"kind\":\"folderAlbum\",\"path\":\"/p/2024\",\"title\":\"t\",\"totalCount\":5}\n")
   }
 
+  @Test func albumsWithTheSameTitleAreToldApart() {
+    let trips = AssetCollection(id: 1, kind: .folder, title: "Trips", count: 0)
+    let italy = AssetCollection(id: 2, kind: .folder, title: "Italy", parentID: 1, count: 0)
+    let albums = [
+      AssetCollection(id: 123, kind: .album, title: "Rome", parentID: 2, count: 3),
+      AssetCollection(id: 125, kind: .album, title: "Rome", count: 0),
+      AssetCollection(id: 126, kind: .smartAlbum, title: "Rome", count: 1),
+      AssetCollection(id: 127, kind: .folder, title: "Rome", parentID: 1, count: 0),
+    ]
+    #expect(
+      AssetCollection.distinctions(albums, among: albums + [trips, italy])
+        == "id:123 (3 photos, in Trips/Italy), id:125 (no photos), id:126 (smart album, 1 photo), id:127 (folder of albums, in Trips)"
+    )
+  }
+
+  @Test func anAlbumOfTheWrongKindIsExplained() {
+    let smart = AssetCollection(id: 1, kind: .smartAlbum, title: "My iPhone", count: 3)
+    let added = smart.failure(named: "My iPhone", expecting: [.album])
+    #expect(added.problem == "'My iPhone' is a smart album; its query decides which photos it has")
+    #expect(
+      added.remedy == "Choose another album, or change the query with `photoctl albums smart --edit 'My iPhone'`.")
+    #expect(smart.failure(named: "x", expecting: [.folder]).problem == "'x' is a smart album, and no folder of albums")
+    let album = AssetCollection(id: 1, kind: .album, title: "Rome", count: 3)
+    #expect(album.failure(named: "Rome", expecting: [.smartAlbum]).problem == "'Rome' is an album, and has no query")
+    let folder = AssetCollection(id: 1, kind: .folder, title: "Trips", count: 0)
+    #expect(
+      folder.failure(named: "Trips", expecting: [.album]).problem
+        == "'Trips' is a folder of albums, and has no photos of its own")
+  }
+
   @Test func albumsAreATableFollowedByTheirChanges() throws {
     var text = CollectionText()
     let recents = AssetCollection(id: 1, kind: .smartAlbum, subtype: "recents", title: "Recents", count: 12)

@@ -206,19 +206,24 @@ struct FilterOptions: ParsableArguments {
       if !folders.mayContain(folder),
         try await library.fetchPage(FetchOptions(predicate: predicate, includeHidden: true), count: 0).total == 0
       {
+        guard AbsolutePath.mayExist(folder) else { throw Self.noFolder(under) }
         throw Failure(
           .noInput, "'\(Printable.text(under))' is in none of the library's folders",
           remedy: "`photoctl status` lists them.")
       }
       if !mayAppear, folders.knowsRoots, !AbsolutePath.mayExist(folder), try await !library.knows(folder, folders) {
-        throw Failure(
-          .noInput, "there is no folder '\(Printable.text(under))', on disk or in the library",
-          remedy: "Check the spelling. `photoctl albums --fields path` lists the folders of the library.")
+        throw Self.noFolder(under)
       }
       options.under = FilePath.text(folder)
     }
     options.album = album.map(folders.album)
     return options
+  }
+
+  private static func noFolder(_ path: String) -> Failure {
+    Failure(
+      .noInput, "there is no folder '\(Printable.text(path))', on disk or in the library",
+      remedy: "Check the spelling. `photoctl albums --fields path` lists the folders of the library.")
   }
 
   /// - Throws: ``Failure`` if the parentheses of `--where` don't match.
@@ -241,6 +246,8 @@ struct FilterOptions: ParsableArguments {
   ) async throws -> R {
     do {
       return try await body()
+    } catch PhotoLibraryError.ambiguousCollection(let name, let candidates, let count) where count ?? 0 <= candidates.count {
+      throw try await library.failure(ambiguous: name, candidates)
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
       let sent = try combinedPredicate() ?? ""
       // The user's predicate is checked alone, without the shorthands around it.

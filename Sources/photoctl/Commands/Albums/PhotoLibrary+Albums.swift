@@ -26,10 +26,7 @@ extension PhotoLibrary {
     let noun =
       kinds == [.folder] ? "folder of albums" : kinds == [.smartAlbum] ? "smart album of yours" : "album of yours"
     guard let first = found.first else {
-      if let other = named.first {
-        throw Failure(
-          .noInput, "'\(printable)' is \(other.noun), but no \(noun)", remedy: Self.remedy(for: other.kind))
-      }
+      if let other = named.first { throw other.failure(named: printable, expecting: kinds) }
       if let failure = try await failure(forFixed: name) { throw failure }
       let isPrefixed = ["id:", "album:", "smart:"].contains { name.text.hasPrefix($0) }
       let making =
@@ -42,9 +39,9 @@ extension PhotoLibrary {
           ? "`photoctl albums` lists the albums, and \(making)" : "`photoctl albums` lists the albums.")
     }
     guard found.count == 1 else {
-      let ids = found.prefix(20).map { "id:\($0.id)" }.joined(separator: ", ")
       throw Failure(
-        .noInput, "\(found.count) albums are called '\(printable)'", remedy: "Name one of them: \(ids).")
+        .noInput, "\(found.count) albums are called '\(printable)'",
+        remedy: "Name one of them: \(AssetCollection.distinctions(Array(found.prefix(20)), among: albums)).")
     }
     return first
   }
@@ -70,13 +67,18 @@ extension PhotoLibrary {
       remedy: "Only your own albums can be changed. `photoctl albums create` makes one.")
   }
 
-  private static func remedy(for kind: AssetCollection.Kind) -> String {
-    switch kind {
-    case .smartAlbum:
-      "The query of a smart album decides which photos it has. `photoctl albums smart --edit` changes it."
-    case .folder: "A folder of albums has no photos of its own. Choose an album."
-    case .album, .folderAlbum, .unknown: "`photoctl albums --fields kind,title` lists the kinds."
-    }
+  /// The failure for a name of several albums, with what tells them apart.
+  ///
+  /// - Parameter candidates: ids such as `id:42`, or paths of folders, which need no explanation.
+  func failure(ambiguous name: String, _ candidates: [String]) async throws -> Failure {
+    let error = PhotoLibraryError.ambiguousCollection(collection: name, candidates: candidates)
+    let ids = Set(candidates)
+    let albums = try await collections(kinds: [.album, .smartAlbum, .folder])
+    let named = albums.filter { ids.contains("id:\($0.id)") }
+    return Failure(
+      .noInput, Printable.text(error.message),
+      remedy: named.count == candidates.count
+        ? "Name one of them: \(AssetCollection.distinctions(named, among: albums))." : Printable.text(error.remedy))
   }
 
   /// The id of a folder of albums, for `--in`; nil for the top level.
@@ -93,7 +95,58 @@ extension AssetCollection {
     return "The \(noun) '\(Printable.text(title))'"
   }
 
-  fileprivate var noun: String {
+  private var noun: String {
     kind == .folder ? "a folder of albums" : kind == .smartAlbum ? "a smart album" : "an album"
+  }
+
+  /// The failure if an album of this kind can't be used.
+  ///
+  /// - Parameters:
+  ///   - name: the name on the command line, printable.
+  ///   - kinds: the kinds that can be used.
+  func failure(named name: String, expecting kinds: Set<Kind>) -> Failure {
+    let problem: String
+    let remedy: String
+    if kinds == [.folder] {
+      problem = "'\(name)' is \(noun), and no folder of albums"
+      remedy = "`photoctl albums` lists the folders of albums, and `photoctl albums mkdir` makes one."
+    } else if kinds == [.smartAlbum] {
+      problem = "'\(name)' is \(noun), and has no query"
+      remedy = "Only a smart album has a query. `photoctl albums` lists the kinds of the albums."
+    } else if kind == .smartAlbum {
+      problem = "'\(name)' is a smart album; its query decides which photos it has"
+      remedy = "Choose another album, or change the query with `photoctl albums smart --edit \(ShellWord.quoted(name))`."
+    } else {
+      problem = "'\(name)' is \(noun), and has no photos of its own"
+      remedy = "Choose an album."
+    }
+    return Failure(.noInput, problem, remedy: remedy)
+  }
+
+  /// `id:123 (3 photos, in Trips), id:125 (no photos)`: what tells albums with the same title apart.
+  ///
+  /// - Parameter all: the albums among which their folders are.
+  static func distinctions(_ albums: [AssetCollection], among all: [AssetCollection]) -> String {
+    let folders = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    return albums.map { album in
+      var facts = [
+        album.kind == .folder ? "folder of albums" : album.count == 0 ? "no photos" : Text.count(album.count, "photo", "photos")
+      ]
+      if album.kind == .smartAlbum { facts.insert("smart album", at: 0) }
+      if let place = album.place(in: folders) { facts.append("in \(place)") }
+      return "id:\(album.id) (\(facts.joined(separator: ", ")))"
+    }.joined(separator: ", ")
+  }
+
+  /// `Trips/Italy`, the folders of albums that hold this album; nil at the top level.
+  private func place(in folders: [CollectionID: AssetCollection]) -> String? {
+    var titles: [String] = []
+    var next = parentID.flatMap { folders[$0] }
+    // The depth is limited, so that a wrong reply can't cause an endless loop.
+    while let folder = next, titles.count < 20 {
+      titles.insert(Printable.text(folder.title), at: 0)
+      next = folder.parentID.flatMap { folders[$0] }
+    }
+    return titles.isEmpty ? nil : titles.joined(separator: "/")
   }
 }
