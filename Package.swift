@@ -145,7 +145,7 @@ let package = Package(
     .executableTarget(
       name: "photod",
       dependencies: [
-        "PhotoDaemon",
+        "PhotoDaemon", "PredicateLanguage",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),

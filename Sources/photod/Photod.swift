@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import Logging
 import PhotoDaemon
+import PredicateLanguage
 
 @main
 enum Photod {
@@ -44,11 +45,14 @@ private func checkConfiguration(_ options: Options, _ environment: ProcessEnviro
   }
 }
 
-/// Adds to the parser's message about an unexpected argument that a folder is named after `--root`.
+/// Improves the parser's message: a folder is named after `--root`, and only an option that is alike is suggested.
 private func withHint(_ message: String) -> String {
   var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  lines[0] = Spelling.withoutFarSuggestion(lines[0])
   let parts = lines[0].split(separator: "'", omittingEmptySubsequences: false)
-  guard lines[0].lowercased().contains("unexpected argument"), parts.count >= 3 else { return message }
+  guard lines[0].lowercased().contains("unexpected argument"), parts.count >= 3 else {
+    return lines.joined(separator: "\n")
+  }
   lines[0] += ". Name each folder to index after --root, as in: --root '\(parts[1])'"
   return lines.joined(separator: "\n")
 }

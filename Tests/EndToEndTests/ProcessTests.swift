@@ -189,6 +189,7 @@ import Varlink
 
   @Test(arguments: [
     (["--nonsense"], "photod: Unknown option '--nonsense'\n"),
+    (["--foo"], "photod: Unknown option '--foo'\n"),
     (["--removal-grace", "-3"], "photod: --removal-grace is -3; it must be 0 to 2,592,000 seconds.\n"),
     (["--log-level", "loud"], "photod: --log-level is 'loud'; it must be one of "),
     (

@@ -78,6 +78,46 @@ struct TerminalTests {
         == "photoctl: Unknown option '--limt'. Did you mean '--limit'?\n")
   }
 
+  @Test func exclusiveFlagsAreNamed() {
+    func text(_ words: [String]) -> String? {
+      do {
+        _ = try Photoctl.parseAsRoot(words)
+        return nil
+      } catch {
+        let text = UsageError.text(Photoctl.fullMessage(for: error), style: .plain)
+        return text.split(separator: "\n").first.map(String.init)
+      }
+    }
+    #expect(
+      text(["query", "--favorite", "--no-favorite"]) == "photoctl: Give only one of --favorite and --no-favorite.")
+    #expect(text(["query", "--no-offline", "--offline"]) == "photoctl: Give only one of --no-offline and --offline.")
+  }
+
+  @Test(arguments: [
+    (["query", "--limit", "x"], "'x' is invalid for '--limit <n>': it must be a number, 1 or more"),
+    (["query", "--rating", "x"], "it must be a number from 1 to 5"),
+    (["stats", "--limit", "1.5"], "it must be a number, 1 or more"),
+    (["edit", "1", "--rating", "x"], "it must be a number from 0 to 5"),
+    (["undo", "abc"], "it must be the number of a change, as `photoctl undo --list` prints it"),
+    (["thumbnail", "1", "--size", "big"], "it must be a number of pixels from 1 to 16384"),
+    (["thumbnail", "1", "--at", "0:02"], "it must be a number of seconds, such as 2.5"),
+    (["sync", "--timeout", "1m"], "it must be a number of seconds from 0 to 86,400"),
+    (["status", "--wait", "--timeout", "1m"], "it must be a number of seconds from 0 to 86,400"),
+    (["edit", "1", "--date", "2024-02-30"], "--date is '2024-02-30'; there is no day 2024-02-30."),
+    (["edit", "1", "--date", "2024-13-01T10:00"], "there is no month 13."),
+    (["edit", "1", "--date", "2024-12-01T25:00"], "it must be a date such as"),
+    (["edit", "1", "--location", "100,1"], "the latitude 100 is not between -90 and 90"),
+    (["edit", "1", "--location", "1,-181"], "the longitude -181 is not between -180 and 180"),
+  ])
+  func aWrongValueIsAnsweredWithTheExpectedOne(words: [String], message: String) {
+    do {
+      _ = try Photoctl.parseAsRoot(words)
+      Issue.record("\(words) was accepted")
+    } catch {
+      #expect(Photoctl.message(for: error).contains(message), "\(Photoctl.message(for: error))")
+    }
+  }
+
   @Test func parserErrorsReferToTheHelpAsOtherErrorsDo() {
     #expect(
       UsageError.text("Error: x\n  See 'photoctl albums add --help' for more information.\n", style: .plain)

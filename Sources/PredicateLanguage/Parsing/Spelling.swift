@@ -15,6 +15,18 @@ package enum Spelling {
     return best?.name
   }
 
+  /// Removes the suggestion from the argument parser's message `Unknown option '--wat'. Did you mean '--sort'?` if the
+  /// two options are not alike.
+  package static func withoutFarSuggestion(_ message: String) -> String {
+    // All options have dashes, so dashes do not make two options alike.
+    func name(_ option: String) -> String { String(option.drop { $0 == "-" }) }
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+    guard message.hasPrefix("Unknown option '"), parts.count == 5, parts[2] == ". Did you mean ",
+      nearest(to: name(parts[1]), among: [name(parts[3])]) == nil
+    else { return message }
+    return "\(parts[0])'\(parts[1])'"
+  }
+
   /// The optimal string alignment distance: insertions, removals, replacements, and exchanges of neighbours.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var rowBefore: [Int] = []

@@ -31,23 +31,38 @@ enum UnknownOption {
       // Several short flags may stand together.
       let isJoined =
         !word.hasPrefix("--") && word.dropFirst().allSatisfy { flag in known.contains { $0.isCalled("-\(flag)") } }
-      if !isJoined { return failure(name, known, command: names.joined(separator: " ")) }
+      if !isJoined { return failure(name, known, of: command, called: names.joined(separator: " ")) }
     }
     return nil
   }
 
   private static func failure(
-    _ name: String, _ known: [CommandDescription.Argument], command: String
+    _ name: String, _ known: [CommandDescription.Argument], of command: CommandDescription, called words: String
   ) -> Failure {
-    let similar = Spelling.nearest(to: name, among: known.flatMap { $0.names ?? [] }.map(\.text))
+    let similar = similar(to: name, among: known.flatMap { $0.names ?? [] })
     let isNumber = name.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     let printable = Printable.text(name)
-    return Failure(
-      .usage, "there is no option '\(printable)'",
-      remedy: isNumber
-        ? "An id has no minus. For a file with this name, write ./\(printable)."
-        : similar.map { "Did you mean '\($0)'?" } ?? "For a file with this name, write ./\(printable).",
-      command: command)
+    let takesFiles = command.positionals.contains { $0.completionKind?.file != nil }
+    let remedy: String
+    if takesFiles, isNumber {
+      remedy = "An id has no minus. For a file with this name, write ./\(printable)."
+    } else if let similar {
+      remedy = "Did you mean '\(similar)'?"
+    } else if takesFiles {
+      remedy = "For a file with this name, write ./\(printable)."
+    } else {
+      let all = options(of: command).filter(\.shouldDisplay).compactMap { $0.names?.first { $0.kind == "long" }?.text }
+      remedy = "The options are \(all.joined(separator: ", "))."
+    }
+    return Failure(.usage, "there is no option '\(printable)'", remedy: remedy, command: words)
+  }
+
+  /// Dashes and single letters make no two options alike.
+  private static func similar(to name: String, among known: [CommandDescription.Argument.Name]) -> String? {
+    let word = String(name.drop { $0 == "-" })
+    let names = known.filter { $0.name.count > 1 }
+    guard word.count > 1, let nearest = Spelling.nearest(to: word, among: names.map(\.name)) else { return nil }
+    return names.first { $0.name == nearest }?.text
   }
 
   private static func options(of command: CommandDescription) -> [CommandDescription.Argument] {

@@ -67,7 +67,8 @@ enum UsageError {
     var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { Printable.text(String($0)) }
     let prefix = "Error: "
     if let first = lines.first, first.hasPrefix(prefix) {
-      lines[0] = "\(style.bad("photoctl:")) \(withoutOddSuggestion(String(first.dropFirst(prefix.count))))"
+      let problem = Spelling.withoutFarSuggestion(String(first.dropFirst(prefix.count)))
+      lines[0] = "\(style.bad("photoctl:")) \(exclusiveFlags(problem) ?? problem)"
     }
     if let last = lines.lastIndex(where: { !$0.isEmpty }), let reference = reference(lines[last]) {
       lines[last] = reference
@@ -85,17 +86,15 @@ enum UsageError {
     return "  See `photoctl help\(line.dropFirst(start.count).dropLast(end.count))`."
   }
 
-  /// Ends `Unknown option '--wat'. Did you mean '--sort'?` after its first sentence.
-  private static func withoutOddSuggestion(_ message: String) -> String {
-    let parts = message.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
-    guard message.hasPrefix("Unknown option '"), parts.count == 5, parts[2] == ". Did you mean ",
-      Spelling.nearest(to: withoutDashes(parts[1]), among: [withoutDashes(parts[3])]) == nil
-    else { return message }
-    return "\(parts[0])'\(parts[1])'"
+  /// Formats `Value to be set with flag '--no-favorite' had already been set with flag '--favorite'` for a person.
+  ///
+  /// - Returns: nil for any other message.
+  private static func exclusiveFlags(_ message: String) -> String? {
+    let parts = message.split(separator: "'", omittingEmptySubsequences: false)
+    guard parts.count == 5, parts[0] == "Value to be set with flag ", parts[2] == " had already been set with flag "
+    else { return nil }
+    return "Give only one of \(parts[3]) and \(parts[1])."
   }
-
-  /// All options have dashes, so dashes do not make two options similar.
-  private static func withoutDashes(_ option: String) -> String { String(option.drop { $0 == "-" }) }
 
   /// The value of `--color`, before the command line is parsed.
   static func color(of arguments: [String]) -> ColorChoice {

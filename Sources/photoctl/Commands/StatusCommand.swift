@@ -72,7 +72,8 @@ struct StatusCommand: AsyncParsableCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       "The time limit of --wait (default: 30 for the start of photod, none after it).",
-      valueName: "seconds"))
+      valueName: "seconds"),
+    transform: { try NumberArgument.real($0, "a number of seconds from 0 to 86,400") })
   var timeout: Double?
 
   func validate() throws {

@@ -19,7 +19,8 @@ struct SyncCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The time limit (default: 30).", valueName: "seconds"))
+    help: ArgumentHelp("The time limit (default: 30).", valueName: "seconds"),
+    transform: { try NumberArgument.real($0, "a number of seconds from 0 to 86,400") })
   var timeout: Double?
 
   @OptionGroup var json: JSONOption

@@ -110,6 +110,16 @@ import Testing
     let program = try CommandDescription(dump: Photoctl._dumpHelp())
     let minus = try #require(UnknownOption.failure(in: ["favorite", "-1"], of: program))
     #expect(minus.problem == "there is no option '-1'" && minus.remedy.hasPrefix("An id has no minus."))
+    let file = try #require(UnknownOption.failure(in: ["favorite", "--zzzz"], of: program))
+    #expect(file.remedy == "For a file with this name, write ./--zzzz.")
+    #expect(UnknownOption.failure(in: ["query", "-limt"], of: program)?.remedy == "Did you mean '--limit'?")
+    // These commands take no files.
+    for command in ["query", "watch", "status", "stats", "undo"] {
+      for option in ["--zzzz", "-1"] {
+        let failure = try #require(UnknownOption.failure(in: [command, option], of: program))
+        #expect(failure.remedy.hasPrefix("The options are --"), "\(failure.remedy)")
+      }
+    }
     #expect(UnknownOption.failure(in: ["hide", "--undr", "x"], of: program)?.remedy == "Did you mean '--under'?")
     #expect(
       UnknownOption.failure(in: ["--socket", "-1", "albums", "add", "--nope=1"], of: program)?.command == "albums add")

@@ -72,7 +72,7 @@ struct FilterOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Only assets with this rating or a better one, 1 to 5.", valueName: "stars"),
-    completion: .list(["1", "2", "3", "4", "5"]))
+    completion: .list(["1", "2", "3", "4", "5"]), transform: { try NumberArgument.whole($0, "a number from 1 to 5") })
   var rating: Int?
 
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Only favorites, or only assets that are no favorites.")
@@ -274,7 +274,9 @@ struct QueryOptions: ParsableArguments {
   )
   var sort: [SortArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many assets.", valueName: "n"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("At most this many assets.", valueName: "n"),
+    transform: { try NumberArgument.whole($0, "a number, 1 or more") })
   var limit: Int?
 
   func validate() throws {

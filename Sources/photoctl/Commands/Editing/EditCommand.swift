@@ -49,7 +49,8 @@ struct EditCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("The rating, 0 to 5.", valueName: "stars"),
-    completion: .list(["0", "1", "2", "3", "4", "5"]))
+    completion: .list(["0", "1", "2", "3", "4", "5"]),
+    transform: { try NumberArgument.whole($0, "a number from 0 to 5") })
   var rating: Int?
 
   @Option(help: ArgumentHelp("When it was taken, such as 2024-07-21T10:00:00.", valueName: "date"))
@@ -84,9 +85,7 @@ struct EditCommand: AsyncParsableCommand {
   func validate() throws {
     try assets.validateSome()
     if let rating, !(0...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 0 to 5.") }
-    if let date, PhotoDate(date) == nil {
-      throw ValidationError("--date is '\(date)'; it must be a date such as 2024-07-21 or 2024-07-21T10:00:00+02:00.")
-    }
+    if let date, PhotoDate(date) == nil { throw ValidationError("--date is '\(date)'; \(Self.mistake(inDate: date)).") }
     if date != nil && shift != nil { throw ValidationError("--date and --shift can't be used together.") }
     for field in clearedFields where ClearableField(rawValue: field) == nil {
       let known = ClearableField.allCases.map(\.rawValue)
@@ -117,6 +116,19 @@ struct EditCommand: AsyncParsableCommand {
     if request([]) == .init(ids: []) {
       throw ValidationError("Nothing is to be edited. Give --title, --keyword, --rating or another option.")
     }
+  }
+
+  /// What is wrong with a date that can't be parsed.
+  private static func mistake(inDate date: String) -> String {
+    let day = String(date.prefix(10))
+    if day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {
+      do {
+        _ = try TakenArgument(day)
+      } catch let mistake as TakenArgument.Mistake {
+        return mistake.description
+      } catch {}
+    }
+    return "it must be a date such as 2024-07-21 or 2024-07-21T10:00:00+02:00"
   }
 
   func run() async throws {
@@ -187,7 +199,7 @@ struct PlaceArgument: Hashable, Sendable {
   let location: Location?
 
   struct Mistake: Error, Equatable, CustomStringConvertible {
-    let description = "it must be a latitude and a longitude in degrees, such as 41.9009,12.4833, or none"
+    let description: String
   }
 
   init(_ argument: String) throws {
@@ -199,8 +211,17 @@ struct PlaceArgument: Hashable, Sendable {
       Double(part.drop { $0 == " " })
     }
     guard (2...3).contains(numbers.count), numbers.allSatisfy({ $0?.isFinite ?? false }), let latitude = numbers[0],
-      let longitude = numbers[1], abs(latitude) <= 90, abs(longitude) <= 180
-    else { throw Mistake() }
+      let longitude = numbers[1]
+    else {
+      throw Mistake(description: "it must be a latitude and a longitude in degrees, such as 41.9009,12.4833, or none")
+    }
+    guard abs(latitude) <= 90 else {
+      throw Mistake(
+        description: "the latitude \(roundedText(latitude)) is not between -90 and 90; it is the first of the numbers")
+    }
+    guard abs(longitude) <= 180 else {
+      throw Mistake(description: "the longitude \(roundedText(longitude)) is not between -180 and 180")
+    }
     location = Location(latitude: latitude, longitude: longitude, altitude: numbers.count == 3 ? numbers[2] : nil)
   }
 }

@@ -24,7 +24,9 @@ struct UndoCommand: AsyncParsableCommand {
 
   @OptionGroup var connection: ConnectionOptions
 
-  @Argument(help: ArgumentHelp("The number of a change.", valueName: "number"))
+  @Argument(
+    help: ArgumentHelp("The number of a change.", valueName: "number"),
+    transform: { try NumberArgument.whole($0, "the number of a change, as `photoctl undo --list` prints it") })
   var number: Int?
 
   @Flag(help: "List the last changes, newest first.")

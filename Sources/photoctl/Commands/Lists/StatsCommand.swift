@@ -47,7 +47,8 @@ struct StatsCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Print at most this many values, those with the largest counts.", valueName: "n"))
+    help: ArgumentHelp("Print at most this many values, those with the largest counts.", valueName: "n"),
+    transform: { try NumberArgument.whole($0, "a number, 1 or more") })
   var limit: Int?
 
   @OptionGroup var formats: FormatOptions<StatsFormat>

@@ -31,13 +31,15 @@ struct ThumbnailCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The longer side in pixels, 1 to 16384 (default: 256). A smaller photo keeps its size.", valueName: "pixels"))
+      "The longer side in pixels, 1 to 16384 (default: 256). A smaller photo keeps its size.", valueName: "pixels"),
+    transform: { try NumberArgument.whole($0, "a number of pixels from 1 to 16384") })
   var size: Int?
 
   @Option(
     help: ArgumentHelp(
-      "The time of a video's frame (default: the first frame that is not black). Photos have none.",
-      valueName: "seconds"))
+      "The time of a video's frame (default: the first frame that is not black). After the end of the video, it is the last frame. For photos, it has no effect.",
+      valueName: "seconds"),
+    transform: { try NumberArgument.real($0, "a number of seconds, such as 2.5") })
   var at: Double?
 
   @Option(
