@@ -35,6 +35,24 @@ struct PictureTests {
     #expect(parts.prefix(2).allSatisfy { $0.utf8.count < 4_200 })
   }
 
+  /// A person who gives the name of a picture would get a folder of that name.
+  @Test func theOutputOfThumbnailsIsNoPicture() throws {
+    let folder = try TemporaryFolder("thumbnails")
+    for name in ["a.jpg", "b.JPEG", "c.png", "d.webp"] {
+      #expect(PictureFolder.isNamedAsPicture("\(folder.path)/\(name)"), "\(name)")
+    }
+    try FileManager.default.createDirectory(atPath: "\(folder.path)/a.jpg", withIntermediateDirectories: false)
+    for name in ["a.jpg", "b.jpg/", ".", "small", "2024.07", "jpg"] {
+      #expect(!PictureFolder.isNamedAsPicture("\(folder.path)/\(name)"), "\(name)")
+    }
+    do {
+      _ = try Photoctl.parseAsRoot(["thumbnail", "42", "--output", "/nowhere/a.jpg"])
+      Issue.record("a picture was accepted as a folder")
+    } catch {
+      #expect(Photoctl.message(for: error).hasPrefix("--output is '/nowhere/a.jpg'; it must be a folder"))
+    }
+  }
+
   @Test func aBusyOrDischargingMachineWaits() throws {
     let folder = try TemporaryFolder("idle")
     func file(_ name: String, _ text: String) throws {

@@ -28,6 +28,19 @@ struct PictureFolder: Sendable {
     }
   }
 
+  /// Whether the path is probably meant as that of a picture: it has the extension of one, and no folder is there.
+  static func isNamedAsPicture(_ path: String) -> Bool {
+    let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard let dot = name.lastIndex(of: "."), extensions.contains(name[name.index(after: dot)...].lowercased()) else {
+      return false
+    }
+    return !AbsolutePath.isFolder(path)
+  }
+
+  private static let extensions: Set = [
+    "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "heic", "heif", "avif", "jxl",
+  ]
+
   /// Copies a file to a temporary file, and gives that its name when it is whole.
   ///
   /// - Returns: the path of the copy.

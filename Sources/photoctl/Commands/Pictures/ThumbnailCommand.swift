@@ -43,7 +43,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
   var at: Double?
 
   @Option(
-    help: ArgumentHelp("Copy the pictures into this folder.", valueName: "dir"), completion: .directory)
+    help: ArgumentHelp("Copy the pictures into this folder, with the names ID.jpg.", valueName: "dir"),
+    completion: .directory)
   var output: String?
 
   @Flag(help: "Replace files in the folder of --output.")
@@ -59,6 +60,11 @@ struct ThumbnailCommand: AsyncParsableCommand {
     }
     if let at, !(at >= 0 && at.isFinite) {
       throw ValidationError("--at is \(at); it must be the seconds since the start of the video.")
+    }
+    if let output, PictureFolder.isNamedAsPicture(output) {
+      throw ValidationError(
+        "--output is '\(output)'; it must be a folder, in which each picture gets the name ID.jpg. For a folder with this name, write \(output)/."
+      )
     }
     if overwrite, output == nil { throw ValidationError("--overwrite needs --output.") }
   }
