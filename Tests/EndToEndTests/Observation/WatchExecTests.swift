@@ -188,7 +188,7 @@ import Testing
         fixture,
         ["--each", "--reconnect", "--where", "filename BEGINSWITH 'yes'", "--exec", "echo \"$PHOTOD_PATH\" >>out"])
       try await wait("the standard state") {
-        try watch.errorText().contains("the token is kept in \(fixture.directory)")
+        try watch.errorText().contains("the watch begins now; the token is kept in \(fixture.directory)")
       }
       let folder = fixture.directory + "/state/photoctl"
       try await wait("a first token") {
@@ -205,6 +205,11 @@ import Testing
       try await wait("the second photo") { text(out).contains("yes 2.jpg") }
       #expect(!text(out).contains("no"))
       watch.stop(SIGTERM)
+      let again = try Watch(
+        fixture,
+        ["--each", "--reconnect", "--where", "filename BEGINSWITH 'yes'", "--exec", "echo \"$PHOTOD_PATH\" >>out"])
+      try await wait("the stored token") { try again.errorText().contains("continues from an earlier run; the token") }
+      again.stop(SIGTERM)
     }
   }
 

@@ -76,6 +76,39 @@ import Varlink
     var names: [String: String] { paths.mapValues { ($0 as NSString).lastPathComponent } }
   }
 
+  /// Nothing is printed before the first change, and a person might believe that the command hangs.
+  @Test(arguments: [[], ["--favorite"]]) func aWatchOnATerminalPrintsThatItWaits(query: [String]) async throws {
+    try await DaemonFixture.with { fixture in
+      try await fixture.start()
+      try await fixture.synchronize()
+      var (controller, terminal): (CInt, CInt) = (-1, -1)
+      try #require(openpty(&controller, &terminal, nil, nil, nil) == 0)
+      defer {
+        close(controller)
+        close(terminal)
+      }
+      for (arguments, isGreeted) in [(query, true), (query + ["--json"], false)] {
+        let process = TestProcess()
+        process.executableURL = URL(fileURLWithPath: BuiltPrograms.path("photoctl"))
+        process.arguments = ["--socket", fixture.socket, "watch"] + arguments
+        process.standardOutput = FileHandle(fileDescriptor: terminal, closeOnDealloc: false)
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        if isGreeted {
+          let said = try await errors.fileHandleForReading.availableData(within: .seconds(60))
+          #expect(String(decoding: said, as: UTF8.self) == "Waiting for changes. Ctrl-C ends the command.\n")
+        }
+        try await eventually("the watch is connected") {
+          try await fixture.status().connectionCount > 1
+        }
+        process.terminate()
+        await process.waitUntilExit()
+        if !isGreeted { #expect(errors.fileHandleForReading.readDataToEndOfFile().isEmpty) }
+      }
+    }
+  }
+
   @Test func linesOfTheHistoryHavePaths() async throws {
     try await DaemonFixture.with { fixture in
       try fixture.write("old.jpg", 1)

@@ -12,9 +12,9 @@ struct WatchCommand: AsyncParsableCommand {
       continues until Ctrl-C or SIGTERM, or until the reader of the pipe has gone, and then exits with 0. Each line is \
       printed at once.
 
-      With --format text, a line has the time, the origin, and what changed in the assets. It also has the numbers of \
-      those that were added (+), changed (~), removed (-) or moved (>). If they are few, their paths follow, and the \
-      albums that came or went. For a removed or moved asset, that is the former path, if this watch knows it. It \
+      With --format text, which is the default on a terminal, a line has the time, the origin, the numbers of photos, \
+      and what changed in them. The legend is below. If they are few, their paths follow, and the \
+      albums that came or went. For a removed or moved photo, that is the former path, if this watch knows it. It \
       reads the paths of the newest 50,000 photos when it starts, and those of the photos that change later. With \
       --format jsonl, a line is a PersistentChange, or with a query an Observation, of org.photod.library. The first \
       Observation is the list itself. A PersistentChange has only the ids of photos. --paths adds 'paths', an object \
@@ -44,6 +44,24 @@ struct WatchCommand: AsyncParsableCommand {
       With --reconnect, it waits while photod does not run, and then continues. Without it, the command exits with 69 \
       when photod ends.
 
+      LINES OF --format text
+        10:15:02  watcher  +3 ~1 -0  metadata
+
+        +3           the number of photos that were added
+        ~1           the number of photos that changed
+        -0           the number of photos that were removed
+        >2           with a query: how many photos have another place in the list
+        metadata     what changed in the photos
+        albums       the numbers after this word count albums
+
+      ORIGINS
+        watcher      photod-watch noticed a change in the folders
+        rescan       a scan found the change
+        mount        a drive or folder came or went
+        migration    a newer photod changed its catalog
+        client:NAME  a program made the change, such as client:photoctl
+        several      changes with several origins are one line
+
       COMMANDS
         --exec runs a command at least once for each commit with photos, renamed
         folders or drives. It also runs it for each commit in which a program
@@ -66,8 +84,9 @@ struct WatchCommand: AsyncParsableCommand {
         --state. The next start continues there, so that no commit is missed if
         photoctl or the command was killed. The first start begins at --since, or
         now. Without --state, the file is in $XDG_STATE_HOME/photoctl, or in
-        ~/.local/state/photoctl. Then another command, query or socket has another
-        file, and begins anew.
+        ~/.local/state/photoctl. Each command line has a file of its own. If the
+        command, the query or the socket is written in another way, that is another
+        file, and it begins anew. So a script should give --state.
 
         If a command fails, photoctl ends with 1, and the next start runs it again.
         With --retry, photoctl runs it again itself after 1, 2, 4 and at most 60
@@ -163,6 +182,7 @@ struct WatchCommand: AsyncParsableCommand {
     } else {
       var text = ObservationText(style: connection.style, since: since, ids: ids)
       var knowsPaths = false
+      var isGreeted = false
       var list = WatchedList(since: since, digest: sinceDigest, ids: ids)
       try await query.explaining(in: "watch", library) {
         try await untilItEnds {
@@ -179,6 +199,8 @@ struct WatchCommand: AsyncParsableCommand {
                 knowsPaths = true
               }
               try Output.put(text.text(printed))
+              if !isGreeted { Self.greet(format) }
+              isGreeted = true
               if printed.complete == true {
                 text.remember(try await library.assets(text.unseen))
                 await library.disconnect()
@@ -195,8 +217,11 @@ struct WatchCommand: AsyncParsableCommand {
   private func execute(_ command: String, _ library: PhotoLibrary) async throws {
     let path = try exec.state.map(AbsolutePath.bytes) ?? StateFile.standardPath(for: CommandLineBytes.arguments())
     let file = StateFile(path)
-    if exec.state == nil { Output.complain("photoctl: the token is kept in \(file.name)\n") }
     try file.lock()
+    if exec.state == nil {
+      let start = Self.start(continues: try file.token() != nil, since: since)
+      Output.complain("photoctl: \(start); the token is kept in \(file.name)\n")
+    }
     let filter = query.isEmpty ? nil : query.filter
     var execution = WatchExecution(command, exec, file, filter: filter, since: since)
     // A mistake in the query must be found before the first commit.
@@ -213,6 +238,17 @@ struct WatchCommand: AsyncParsableCommand {
         execution.token
       }
     }
+  }
+
+  /// Where a watch with `--exec` begins.
+  private static func start(continues: Bool, since: String?) -> String {
+    if continues { return "the watch continues from an earlier run" }
+    return since == nil ? "the watch begins now" : "the watch begins at the token of --since"
+  }
+
+  /// Tells a person that a watch has begun, which prints nothing before the first change.
+  fileprivate static func greet(_ format: WatchFormat) {
+    if format == .text, Output.isTerminal { Output.complain("Waiting for changes. Ctrl-C ends the command.\n") }
   }
 
   /// Runs a watch, which ends when photod does. With `--reconnect`, it is repeated after each outage.
@@ -279,6 +315,7 @@ private struct WatchedHistory {
       text.remember(try await library.collections())
       await library.disconnect()
       knowsPaths = true
+      WatchCommand.greet(format)
     }
     for try await page in library.persistentChanges(since: token, follow: true) {
       for change in page.changes {
