@@ -20,7 +20,7 @@ public struct FetchOptions: Codable, Hashable, Sendable {
   public var mediaTypes: [String]?
   /// `isFavorite == true AND camera.model CONTAINS 'X-T'`; see `Predicate`.
   public var predicate: String?
-  /// Words of the filename, title, caption, keywords or camera: `beach "birthday party" 2024`. All must occur, in any
+  /// Words of the filename, title, caption, keywords, camera or lens: `beach "birthday party"`. All must occur, in any
   /// order. A word matches every word that begins with it. Words in quotes match only these very words in a row; if a
   /// `*` follows, the last of them matches every word that begins with it.
   public var text: String?

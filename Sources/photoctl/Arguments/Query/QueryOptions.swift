@@ -7,7 +7,7 @@ import PredicateLanguage
 struct FilterOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "Words to search for. Each must begin a word of the filename, title, caption, keywords or camera.",
+      "Words to search for. Each must begin a word of the filename, title, caption, keywords, camera or lens.",
       valueName: "words"))
   var words: [String] = []
 
@@ -246,7 +246,9 @@ struct FilterOptions: ParsableArguments {
   ) async throws -> R {
     do {
       return try await body()
-    } catch PhotoLibraryError.ambiguousCollection(let name, let candidates, let count) where count ?? 0 <= candidates.count {
+    } catch PhotoLibraryError.ambiguousCollection(let name, let candidates, let count)
+      where count ?? 0 <= candidates.count
+    {
       throw try await library.failure(ambiguous: name, candidates)
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
       let sent = try combinedPredicate() ?? ""

@@ -81,7 +81,7 @@ struct QueryCommand: AsyncParsableCommand {
       EXAMPLES
         photoctl query --taken 2024-07 --camera 'X-T5'
         photoctl query --album Favorites
-        photoctl query beach 2024
+        photoctl query beach --taken 2024
         photoctl query --under ~/Pictures/Travel --taken 7d
         photoctl query --keyword sea --keyword sun --rating 4
         photoctl query --album folder:. --sort filename
