@@ -13,6 +13,8 @@ struct StatusCommand: AsyncParsableCommand {
       that events were lost, and that a scan finds the changes. If it is 'degraded', the warnings have the reason. \
       Pending is work that photod knows of and has not done yet.
 
+      Each folder has a state of its own, which is explained below.
+
       'with unreadable content' counts assets: their file is damaged, or its content could not be read. The warnings \
       count what photod tries again now: folders and files that can't be opened, and files in which the disk fails. So \
       the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
@@ -40,6 +42,15 @@ struct StatusCommand: AsyncParsableCommand {
 
       --wait also waits for photod to start. If the time of --timeout is over, it exits with 75, or with 69 if photod \
       does not run.
+
+      STATES OF A FOLDER
+        online    it is watched
+        scanning  it is being scanned
+        offline   it can't be opened, or another file system or folder is in its
+                  place; its photos are kept, but are not available
+        missing   it does not exist, and the library never had a photo of it
+        suspect   a scan missed more than 100 of its photos, and more than a fifth;
+                  none of them was removed yet, and the warning has the remedy
 
       EXAMPLES
         photoctl status
