@@ -22,6 +22,17 @@ struct Photoctl: AsyncParsableCommand {
         A relative path starts at the current directory. A path that is not UTF-8
         is written as file:///... with its bytes percent-encoded, here and in JSON.
 
+      TERMS
+        asset    a photo, a video or a sound recording with its id and its files;
+                 most texts call it a photo
+        commit   the changes that photod makes to the library at one time: all of
+                 them, or none
+        token    a text that names the state of the library after a commit; with it,
+                 `photoctl watch --since` continues without missing a change
+        origin   what caused a commit, such as watcher (a change in the folders) or
+                 client:NAME (a program); `photoctl help watch` lists them
+        root     a folder that photod indexes, with all folders below it
+
       ENVIRONMENT
         PHOTOD_SOCKET      the socket, if --socket is not given
         XDG_RUNTIME_DIR    the folder of the socket, if neither is given
