@@ -98,7 +98,7 @@ enum Input {
   ///
   /// - Throws: ``Failure`` if it can't be read or is too long.
   static func readAll() throws -> [UInt8] {
-    try readAll(STDIN_FILENO, name: "standard input", remedy: "It must name assets, with an id or a path on each line.")
+    try readAll(STDIN_FILENO, name: "standard input", remedy: "It must name photos, with an id or a path on each line.")
   }
 
   /// Reads a whole file; `-` is standard input.

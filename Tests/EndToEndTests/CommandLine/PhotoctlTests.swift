@@ -114,11 +114,11 @@ import Varlink
       let paths = try await photoctl(fixture, ["query", "--format", "paths0"])
       #expect(paths.output.split(separator: 0).count == 1_102)
       let all = try await photoctl(fixture, ["favorite", "-0", "-"], input: paths.output)
-      #expect(all.status == 0 && all.output.isEmpty && all.errors == "1,102 assets are favorites now\n")
+      #expect(all.status == 0 && all.output.isEmpty && all.errors == "1,102 photos are favorites now\n")
       #expect(try await favorites(fixture) == 1_102)
       let lines = try await photoctl(fixture, ["query", "--favorite", "--limit", "1050"])
       let some = try await photoctl(fixture, ["unfavorite", "-"], input: lines.output)
-      #expect(some.errors == "1,050 assets are no longer favorites\n", "\(some)")
+      #expect(some.errors == "1,050 photos are no longer favorites\n", "\(some)")
       #expect(try await favorites(fixture) == 52)
       let shown = try await photoctl(fixture, ["show", "--json", "-0", "-"], input: paths.output)
       #expect(shown.status == 0 && shown.text.components(separatedBy: "\"resources\"").count == 1_103)
@@ -151,10 +151,10 @@ import Varlink
       #expect(rome.status == 0 && rome.text.hasPrefix("id:"), "\(rome)")
       #expect(rome.errors == "The album 'Rome' was made, with 2 photos.\n")
       let added = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
-      #expect(added.errors == "2 assets were placed in the album 'Rome'\n", "\(added)")
+      #expect(added.errors == "2 photos were placed in the album 'Rome'\n", "\(added)")
       #expect(try await list("Rome") == ["2.jpg", "3.jpg", "1.jpg", "0.jpg"])
       let dryAdd = try await run("albums", "add", "Rome", "-n", path(0), path(1))
-      #expect(dryAdd.errors == "2 assets would be placed in the album 'Rome'\n", "\(dryAdd)")
+      #expect(dryAdd.errors == "2 photos would be placed in the album 'Rome'\n", "\(dryAdd)")
       #expect(try await run("albums", "add", "Rome", "-n", "999999").status == 66)
       let dryMove = try await run("albums", "move", "Rome", "--top", "--dry-run")
       #expect(dryMove.errors == "The album 'Rome' would be moved.\n", "\(dryMove)")
@@ -162,12 +162,12 @@ import Varlink
       #expect(try await run("albums", "--format", "json").text.contains("\"parentID\""))
       #expect(
         try await run("albums", "remove", "Rome", "-n", "--where", "filename == '3.jpg'").errors.contains(
-          "1 asset would be"))
+          "1 photo would be"))
       #expect(try await run("albums", "remove", "Rome", path(3)).status == 0)
       let edited = try await run(
         "edit", path(1), "--title", "Trevi", "--keyword", "+sea", "--keyword=-sun", "--rating", "4",
         "--location=-33.5,151")
-      #expect(edited.errors == "1 asset was edited\n", "\(edited)")
+      #expect(edited.errors == "1 photo was edited\n", "\(edited)")
       #expect(try await run("edit", "--where", "title == 'Trevi'", "--shift=-1h30m").status == 0)
       let before = try await run("show", path(1), "--json").text
       #expect(before.contains("\"Trevi\"") && before.contains("\"user\"") && before.contains("151"))
@@ -223,9 +223,9 @@ import Varlink
         #expect(!fixed.errors.contains(" create \(name)"), "\(fixed)")
       }
       for (arguments, message) in [
-        (["query", "--taken", "1999", "--format"], "No assets were found.\n"),
-        (["stats", "--taken", "1999", "--format"], "No assets were found.\n"),
-        (["albums", "show", "Videos", "--format"], "The album has no visible assets.\n"),
+        (["query", "--taken", "1999", "--format"], "No photos were found.\n"),
+        (["stats", "--taken", "1999", "--format"], "No photos were found.\n"),
+        (["albums", "show", "Videos", "--format"], "The album has no visible photos.\n"),
       ] {
         let table = try await photoctl(fixture, arguments + ["table"])
         #expect(table.status == 0 && table.text.isEmpty && table.errors == message, "\(table)")
@@ -259,20 +259,20 @@ import Varlink
         ("hide", "hidden"), ("unhide", "visible"), ("favorite", "favorites"), ("unfavorite", "no longer be favorites"),
       ] {
         let dry = try await photoctl(fixture, [command, "--dry-run", fixture.path("0.jpg"), fixture.path("1.jpg")])
-        #expect(dry.status == 0 && dry.errors.contains("2 assets would ") && dry.errors.contains(words), "\(dry)")
+        #expect(dry.status == 0 && dry.errors.contains("2 photos would ") && dry.errors.contains(words), "\(dry)")
         #expect(try await photoctl(fixture, [command, "-n", "999999"]).status == 66)
       }
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "3\n")
       #expect(try await photoctl(fixture, ["query", "--favorite", "--count"]).text == "0\n")
       let hidden = try await photoctl(fixture, ["hide", fixture.path("0.jpg"), fixture.path("1.jpg")])
-      #expect(hidden.status == 0 && hidden.errors == "2 assets are hidden now\n", "\(hidden)")
+      #expect(hidden.status == 0 && hidden.errors == "2 photos are hidden now\n", "\(hidden)")
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "1\n")
       let listed = try await photoctl(fixture, ["query", "--hidden", "--format", "paths"])
       #expect(Set(listed.text.split(separator: "\n")) == [fixture.path("0.jpg")[...], fixture.path("1.jpg")[...]])
       let refused = try await photoctl(fixture, ["unhide", fixture.path("0.jpg"), "999999"])
       #expect(refused.status == 66)
       let visible = try await photoctl(fixture, ["unhide", "-"], input: Data((fixture.path("0.jpg") + "\n").utf8))
-      #expect(visible.errors == "1 asset is visible now\n", "\(visible)")
+      #expect(visible.errors == "1 photo is visible now\n", "\(visible)")
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "2\n")
     }
   }
@@ -285,23 +285,23 @@ import Varlink
       try await fixture.synchronize()
       func run(_ arguments: String...) async throws -> Result { try await photoctl(fixture, arguments) }
       let inside = fixture.path("in")
-      #expect(try await run("hide", "--under", inside).errors == "3 assets are hidden now\n")
+      #expect(try await run("hide", "--under", inside).errors == "3 photos are hidden now\n")
       #expect(
-        try await run("edit", "--under", inside, "--rating", "3").errors == "nothing to do: no assets were found\n")
+        try await run("edit", "--under", inside, "--rating", "3").errors == "nothing to do: no photos were found\n")
       #expect(
-        try await run("edit", "--under", inside, "--hidden", "--rating", "3").errors == "3 assets were edited\n")
+        try await run("edit", "--under", inside, "--hidden", "--rating", "3").errors == "3 photos were edited\n")
       #expect(try await run("albums", "create", "Best", "--text", "jpg").errors.contains("with 1 photo."))
       #expect(
         try await run("albums", "add", "Best", "--hidden", "--where", "filename != '2.jpg'").errors
-          == "2 assets were placed in the album 'Best'\n")
+          == "2 photos were placed in the album 'Best'\n")
       #expect(
         try await run("albums", "remove", "Best", "--hidden", "--where", "filename == '0.jpg'").errors
-          == "1 asset was removed from the album 'Best'\n")
+          == "1 photo was removed from the album 'Best'\n")
       // The search of `unhide` needs no option for hidden assets.
       let visible = try await run("unhide", "--where", "filename IN {'0.jpg', 'out.jpg'}")
-      #expect(visible.errors == "1 asset is visible now\n", "\(visible)")
-      #expect(try await run("unhide", "--album", "Best").errors == "1 asset is visible now\n")
-      #expect(try await run("favorite", "--album", "Best").errors == "2 assets are favorites now\n")
+      #expect(visible.errors == "1 photo is visible now\n", "\(visible)")
+      #expect(try await run("unhide", "--album", "Best").errors == "1 photo is visible now\n")
+      #expect(try await run("favorite", "--album", "Best").errors == "2 photos are favorites now\n")
       #expect(try await run("favorite", "--under", fixture.path("none")).status == 66)
       let wrong = try await run("edit", "--where", "rating >", "--title", "x")
       #expect(wrong.status == 65 && wrong.errors.contains("\n    rating >\n            ^\n"), "\(wrong)")
@@ -377,7 +377,7 @@ import Varlink
       let before = try await shown()
       let edit = try await photoctl(
         fixture, ["edit", path, "--caption", "Two\nlines", "--date", "2024-07-21T10:00:00+02:00"])
-      #expect(edit.errors == "1 asset was edited\n", "\(edit)")
+      #expect(edit.errors == "1 photo was edited\n", "\(edit)")
       let after = try await shown()
       #expect(after?.caption == "Two\nlines" && after?.creationDate.description == "2024-07-21T10:00:00+02:00")
       #expect(after?.creationDateSource == .user)
@@ -417,7 +417,7 @@ import Varlink
       let path = link + "/sub/a.jpg"
       #expect(try await photoctl(fixture, ["why", path]).text.hasPrefix("indexed: "))
       #expect(try await photoctl(fixture, ["show", path]).status == 0)
-      #expect(try await photoctl(fixture, ["favorite", path]).errors == "1 asset is a favorite now\n")
+      #expect(try await photoctl(fixture, ["favorite", path]).errors == "1 photo is a favorite now\n")
       #expect(try await photoctl(fixture, ["rescan", link + "/sub"]).status == 0)
       for options in [["--album", "folder:\(link)/sub"], ["--under", link], ["--under", link + "/sub"]] {
         #expect(try await photoctl(fixture, ["query", "--count"] + options).text == "1\n", "\(options)")
@@ -470,7 +470,7 @@ import Varlink
       let show = try await photoctl(fixture, ["show", "--json", "999999", "\(id)"])
       #expect(show.status == 66 && show.text.contains("\"id\" : \(id)"))
       let nothing = try await photoctl(fixture, ["favorite", "-"])
-      #expect(nothing.status == 0 && nothing.errors == "nothing to do: no assets were found\n")
+      #expect(nothing.status == 0 && nothing.errors == "nothing to do: no photos were found\n")
     }
   }
 
@@ -487,7 +487,7 @@ import Varlink
         (["why", "999999"], 66, "photoctl: no asset has the id 999999\n"),
         (
           ["albums", "--containing", fixture.photos], 66,
-          "photoctl: '\(fixture.photos)' is a folder, and no asset\n  `photoctl query --under "
+          "photoctl: '\(fixture.photos)' is a folder, and no photo\n  `photoctl query --under "
         ),
         (["query", "--under", "/nowhere"], 66, "photoctl: there is no folder '/nowhere', on disk or in the library\n"),
         (["watch", "--under", "/nowhere"], 66, "photoctl: there is no folder '/nowhere', on disk or in the library\n"),

@@ -66,7 +66,7 @@ import Testing
       #expect(several.errors.contains("999998") && several.errors.contains("999999"), "\(several.errors)")
       let none = try await PhotoctlTests.photoctl(in: fixture.directory, fixture.socket, ["thumbnail", "-"])
       #expect(none.status == 0 && none.output.isEmpty)
-      #expect(none.errors == "nothing to do: standard input names no assets\n")
+      #expect(none.errors == "nothing to do: standard input names no photos\n")
     }
   }
 

@@ -72,8 +72,8 @@ extension Failure {
     guard let first = missing.first, case .path(let path) = first.argument else { return nil }
     if AbsolutePath.isFolder(path) {
       self.init(
-        .noInput, first.problem("'\(Printable.text(path))' is a folder, and no asset"),
-        remedy: "`photoctl query --under \(ShellWord.path(path))` lists the assets in it.")
+        .noInput, first.problem("'\(Printable.text(path))' is a folder, and no photo"),
+        remedy: "`photoctl query --under \(ShellWord.path(path))` lists the photos in it.")
       return
     }
     self.init(

@@ -32,7 +32,7 @@ struct AssetArguments: ParsableArguments {
   func names() throws -> [NamedAsset] {
     let names = try Self.names(of: arguments, isNullEnded: isNullEnded)
     // An empty list is no error, because a query in a pipe may find nothing.
-    if names.isEmpty { Output.complain("nothing to do: standard input names no assets\n") }
+    if names.isEmpty { Output.complain("nothing to do: standard input names no photos\n") }
     return names
   }
 
@@ -78,7 +78,7 @@ struct StandardInput {
       let place = "\(isNullEnded ? "entry" : "line") \(number) of standard input"
       guard names.count < maximumEntries else {
         throw Failure(
-          .usage, "standard input names more than \(Text.grouped(maximumEntries)) assets",
+          .usage, "standard input names more than \(Text.grouped(maximumEntries)) photos",
           remedy: "Use several commands.")
       }
       names.append(

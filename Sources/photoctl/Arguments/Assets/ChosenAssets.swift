@@ -66,7 +66,7 @@ struct ChosenAssets: ParsableArguments {
   /// - Throws: `ValidationError` if the command line names no asset.
   func validateSome() throws {
     guard arguments.isEmpty && !hasQuery else { return }
-    throw ValidationError("Name the assets: ids, paths, - for standard input, or a query such as --where.")
+    throw ValidationError("Name the photos: ids, paths, - for standard input, or a query such as --where.")
   }
 
   /// The query as that of `photoctl query`.

@@ -243,8 +243,8 @@ struct AlbumsAddCommand: AsyncParsableCommand {
     try PhotoLibrary.report(
       found.ids, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be placed in the album '\(title)'", "assets would be placed in the album '\(title)'")
-        : ("asset was placed in the album '\(title)'", "assets were placed in the album '\(title)'"))
+        ? ("photo would be placed in the album '\(title)'", "photos would be placed in the album '\(title)'")
+        : ("photo was placed in the album '\(title)'", "photos were placed in the album '\(title)'"))
   }
 
   private func place(
@@ -306,9 +306,9 @@ struct AlbumsRemoveCommand: AsyncParsableCommand {
     try PhotoLibrary.report(
       found.ids, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be removed from the album '\(title)'", "assets would be removed from the album '\(title)'")
-        : ("asset was removed from the album '\(title)'", "assets were removed from the album '\(title)'"),
-      none: "none of these assets is in the album '\(title)'")
+        ? ("photo would be removed from the album '\(title)'", "photos would be removed from the album '\(title)'")
+        : ("photo was removed from the album '\(title)'", "photos were removed from the album '\(title)'"),
+      none: "none of these photos is in the album '\(title)'")
   }
 }
 

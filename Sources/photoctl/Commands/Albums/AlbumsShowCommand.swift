@@ -38,6 +38,6 @@ struct AlbumsShowCommand: AsyncParsableCommand {
     let assets = QueriedAssets(library: library, options: FetchOptions(collection: name))
     let found = try await assets.forEachPage { try Output.put(try renderer.page($0)) }
     try Output.put(renderer.end())
-    if found == 0, format == .table { Output.complain("The album has no visible assets.\n") }
+    if found == 0, format == .table { Output.complain("The album has no visible photos.\n") }
   }
 }

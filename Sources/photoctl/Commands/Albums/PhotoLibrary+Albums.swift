@@ -115,7 +115,8 @@ extension AssetCollection {
       remedy = "Only a smart album has a query. `photoctl albums` lists the kinds of the albums."
     } else if kind == .smartAlbum {
       problem = "'\(name)' is a smart album; its query decides which photos it has"
-      remedy = "Choose another album, or change the query with `photoctl albums smart --edit \(ShellWord.quoted(name))`."
+      let command = "photoctl albums smart --edit \(ShellWord.quoted(name))"
+      remedy = "Choose another album, or change the query with `\(command)`."
     } else {
       problem = "'\(name)' is \(noun), and has no photos of its own"
       remedy = "Choose an album."
@@ -129,9 +130,8 @@ extension AssetCollection {
   static func distinctions(_ albums: [AssetCollection], among all: [AssetCollection]) -> String {
     let folders = Dictionary(all.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     return albums.map { album in
-      var facts = [
-        album.kind == .folder ? "folder of albums" : album.count == 0 ? "no photos" : Text.count(album.count, "photo", "photos")
-      ]
+      let photos = album.count == 0 ? "no photos" : Text.count(album.count, "photo", "photos")
+      var facts = [album.kind == .folder ? "folder of albums" : photos]
       if album.kind == .smartAlbum { facts.insert("smart album", at: 0) }
       if let place = album.place(in: folders) { facts.append("in \(place)") }
       return "id:\(album.id) (\(facts.joined(separator: ", ")))"

@@ -135,7 +135,7 @@ struct EditCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be edited", "assets would be edited") : ("asset was edited", "assets were edited"), request)
+        ? ("photo would be edited", "photos would be edited") : ("photo was edited", "photos were edited"), request)
   }
 
   private var clearedFields: [String] {

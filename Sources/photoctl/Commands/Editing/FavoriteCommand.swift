@@ -36,8 +36,8 @@ struct FavoriteCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be a favorite", "assets would be favorites")
-        : ("asset is a favorite now", "assets are favorites now")
+        ? ("photo would be a favorite", "photos would be favorites")
+        : ("photo is a favorite now", "photos are favorites now")
     ) { .init(ids: $0, isFavorite: true) }
   }
 }
@@ -72,8 +72,8 @@ struct UnfavoriteCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would no longer be a favorite", "assets would no longer be favorites")
-        : ("asset is no longer a favorite", "assets are no longer favorites")
+        ? ("photo would no longer be a favorite", "photos would no longer be favorites")
+        : ("photo is no longer a favorite", "photos are no longer favorites")
     ) { .init(ids: $0, isFavorite: false) }
   }
 }

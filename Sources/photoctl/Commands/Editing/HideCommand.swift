@@ -37,7 +37,7 @@ struct HideCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be hidden", "assets would be hidden") : ("asset is hidden now", "assets are hidden now")
+        ? ("photo would be hidden", "photos would be hidden") : ("photo is hidden now", "photos are hidden now")
     ) { .init(ids: $0, isHidden: true) }
   }
 }
@@ -73,7 +73,7 @@ struct UnhideCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, onlyHidden: true, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("asset would be visible", "assets would be visible") : ("asset is visible now", "assets are visible now")
+        ? ("photo would be visible", "photos would be visible") : ("photo is visible now", "photos are visible now")
     ) { .init(ids: $0, isHidden: false) }
   }
 }

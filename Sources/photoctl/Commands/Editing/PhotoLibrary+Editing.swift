@@ -86,7 +86,7 @@ extension PhotoLibrary {
   ///
   /// - Parameter none: why there are no assets, if there are none.
   static func report(
-    _ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String), none: String = "no assets were found"
+    _ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String), none: String = "no photos were found"
   ) throws {
     struct Changed: Encodable { let ids: [AssetID] }
     if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
@@ -99,7 +99,7 @@ extension Failure {
   /// The failure of a change that needs several calls, after some of them. The message of the failed call is about that
   /// call only, and may say that nothing was changed.
   fileprivate init(_ error: PhotoLibraryError, after doneCount: Int, of count: Int) {
-    let part = "the first \(Text.grouped(doneCount)) of \(Text.grouped(count)) assets"
+    let part = "the first \(Text.grouped(doneCount)) of \(Text.grouped(count)) photos"
     self.init(error, "The change was made for", part)
   }
 
@@ -113,7 +113,7 @@ extension Failure {
     problem += ". \(done) \(hasEnded ? "at least " : "")\(part)"
     remedy =
       hasEnded
-      ? "It can't be undone, because photod has ended. Look at these assets before you repeat the command."
+      ? "It can't be undone, because photod has ended. Look at these photos before you repeat the command."
       : "`photoctl undo` takes that back, unless `photoctl undo --list` has a reason against it. "
         + "When the cause is removed, repeat the command."
   }

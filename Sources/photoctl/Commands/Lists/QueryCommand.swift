@@ -133,7 +133,7 @@ struct QueryCommand: AsyncParsableCommand {
       }
       try Output.put(renderer.end())
       // A person who gets an empty table might wait for it, or doubt that the command has worked.
-      if found == 0, format == .table { Output.complain("No assets were found.\n") }
+      if found == 0, format == .table { Output.complain("No photos were found.\n") }
     }
   }
 }

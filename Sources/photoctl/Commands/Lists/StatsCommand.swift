@@ -73,7 +73,7 @@ struct StatsCommand: AsyncParsableCommand {
       let lines = by.lines(of: counts)
       try Output.put(
         try StatsText.bytes(lines, by, format, style: connection.style, columns: Output.terminalColumns))
-      if lines.isEmpty, format == .table { Output.complain("No assets were found.\n") }
+      if lines.isEmpty, format == .table { Output.complain("No photos were found.\n") }
     }
   }
 
