@@ -206,6 +206,21 @@ import Varlink
       #expect(deleted.errors.contains("The smart album 'Sea' was deleted. Its 3 photos stay."))
       #expect(try await run("query", "--count").text == "4\n")
 
+      let twins = [try await run("albums", "create", "Twin", path(0)), try await run("albums", "create", "Twin")]
+      let candidates = zip(twins, ["1 photo", "no photos"]).map {
+        "\($0.text.trimmingCharacters(in: .newlines)) (\($1))"
+      }
+      for command in [["albums", "delete", "Twin"], ["query", "--album", "Twin"], ["albums", "show", "Twin"]] {
+        let ambiguous = try await photoctl(fixture, command)
+        #expect(
+          ambiguous.status == 66
+            && ambiguous.errors.hasPrefix(
+              "photoctl: 2 albums are called 'Twin'\n  Name one of them: \(candidates.joined(separator: ", ")).\n"),
+          "\(ambiguous)")
+      }
+      #expect(try await run("undo").status == 0)
+      #expect(try await run("undo").status == 0)
+
       let refused = try await run("albums", "create", " ")
       #expect(refused.status == 64 && refused.errors.contains("The title is ' '"), "\(refused)")
       let missing = try await run("albums", "add", "Nowhere", "1")

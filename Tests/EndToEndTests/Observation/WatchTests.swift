@@ -76,7 +76,7 @@ import Varlink
     var names: [String: String] { paths.mapValues { ($0 as NSString).lastPathComponent } }
   }
 
-  /// Nothing is printed before the first change, and a person might believe that the command hangs.
+  /// Before the first change, a person might believe that the command hangs.
   @Test(arguments: [[], ["--favorite"]]) func aWatchOnATerminalPrintsThatItWaits(query: [String]) async throws {
     try await DaemonFixture.with { fixture in
       try await fixture.start()

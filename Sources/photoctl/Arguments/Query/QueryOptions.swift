@@ -245,11 +245,7 @@ struct FilterOptions: ParsableArguments {
     in command: String, _ library: PhotoLibrary, _ body: () async throws -> R
   ) async throws -> R {
     do {
-      return try await body()
-    } catch PhotoLibraryError.ambiguousCollection(let name, let candidates, let count)
-      where count ?? 0 <= candidates.count
-    {
-      throw try await library.failure(ambiguous: name, candidates)
+      return try await library.distinguishingAlbums(body)
     } catch PhotoLibraryError.invalidPredicate(let message, let position) {
       let sent = try combinedPredicate() ?? ""
       // The user's predicate is checked alone, without the shorthands around it.

@@ -36,7 +36,9 @@ struct AlbumsShowCommand: AsyncParsableCommand {
     let format = formats.chosen ?? .standard
     var renderer = ListRenderer<Asset>(format: format, fields: fields.chosen, columns: Output.terminalColumns)
     let assets = QueriedAssets(library: library, options: FetchOptions(collection: name))
-    let found = try await assets.forEachPage { try Output.put(try renderer.page($0)) }
+    let found = try await library.distinguishingAlbums {
+      try await assets.forEachPage { try Output.put(try renderer.page($0)) }
+    }
     try Output.put(renderer.end())
     if found == 0, format == .table { Output.complain("The album has no visible photos.\n") }
   }

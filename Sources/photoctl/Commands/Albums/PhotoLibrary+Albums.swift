@@ -67,10 +67,19 @@ extension PhotoLibrary {
       remedy: "Only your own albums can be changed. `photoctl albums create` makes one.")
   }
 
-  /// The failure for a name of several albums, with what tells them apart.
-  ///
+  /// Runs `body`. If it fails because several albums have a name, the remedy has the differences between them.
+  func distinguishingAlbums<R>(_ body: () async throws -> R) async throws -> R {
+    do {
+      return try await body()
+    } catch PhotoLibraryError.ambiguousCollection(let name, let candidates, let count)
+      where count ?? 0 <= candidates.count
+    {
+      throw try await failure(ambiguous: name, candidates)
+    }
+  }
+
   /// - Parameter candidates: ids such as `id:42`, or paths of folders, which need no explanation.
-  func failure(ambiguous name: String, _ candidates: [String]) async throws -> Failure {
+  private func failure(ambiguous name: String, _ candidates: [String]) async throws -> Failure {
     let error = PhotoLibraryError.ambiguousCollection(collection: name, candidates: candidates)
     let ids = Set(candidates)
     let albums = try await collections(kinds: [.album, .smartAlbum, .folder])
@@ -124,7 +133,7 @@ extension AssetCollection {
     return Failure(.noInput, problem, remedy: remedy)
   }
 
-  /// `id:123 (3 photos, in Trips), id:125 (no photos)`: what tells albums with the same title apart.
+  /// `id:123 (3 photos, in Trips), id:125 (no photos)`: the differences between albums with the same title.
   ///
   /// - Parameter all: the albums among which their folders are.
   static func distinctions(_ albums: [AssetCollection], among all: [AssetCollection]) -> String {

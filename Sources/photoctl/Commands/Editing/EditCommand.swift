@@ -118,7 +118,7 @@ struct EditCommand: AsyncParsableCommand {
     }
   }
 
-  /// What is wrong with a date that can't be parsed.
+  /// The mistake in a date that can't be parsed.
   private static func mistake(inDate date: String) -> String {
     let day = String(date.prefix(10))
     if day.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}/) != nil {

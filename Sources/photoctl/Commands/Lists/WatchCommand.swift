@@ -240,7 +240,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
   }
 
-  /// Where a watch with `--exec` begins.
+  /// The place at which a watch with `--exec` begins, for a message.
   private static func start(continues: Bool, since: String?) -> String {
     if continues { return "the watch continues from an earlier run" }
     return since == nil ? "the watch begins now" : "the watch begins at the token of --since"
