@@ -97,7 +97,7 @@ import Varlink
       #expect(
         failed.errors.hasPrefix(
           """
-          photoctl: The disk that holds the catalog is full. The change was made for the first 2,000 of 2,500 assets
+          photoctl: The disk that holds the catalog is full. The change was made for the first 2,000 of 2,500 photos
             `photoctl undo` takes that back, unless `photoctl undo --list` has a reason against it. When the cause is removed, repeat the command.
           """), "\(failed.errors)")
     }
