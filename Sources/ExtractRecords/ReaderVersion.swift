@@ -5,5 +5,5 @@
 /// are read again only if a migration requests it, because their facts were read in full.
 package enum ReaderVersion {
   /// Raise it whenever photod-extract can read a file that it could not read before.
-  package static let current: Int64 = 1
+  package static let current: Int64 = 2
 }

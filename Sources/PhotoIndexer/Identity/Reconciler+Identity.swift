@@ -165,7 +165,7 @@ extension Reconciler {
       if !same.isEmpty { return same }
       let others = try batch.writer.tombstones(like: row)
       let elsewhere = try others.found.filter {
-        try $0.path != path && isLive($0, in: batch) && !wasThere(row, beforeDeletionOf: $0)
+        try $0.path != path && isLive($0, in: batch) && !wasThere(row, beforeDeletionOf: $0, in: batch)
       }
       let found = IdentityProof.proven(
         among: inPlace + elsewhere, areAll: ofPlace.isWhole && others.isWhole, as: .init(row)
@@ -179,10 +179,10 @@ extension Reconciler {
     return try batch.writer.lastingTombstones(path: path).suffix(1)
   }
 
-  /// Whether a file was there together with a photo that was deleted before the catalog was lost. So it is a photo of its
-  /// own, which the lost catalog knew.
-  private func wasThere(_ row: FileRow, beforeDeletionOf former: Tombstone) -> Bool {
-    guard let deletedDate = former.deletedDate, former.isFromLostCatalog,
+  /// Whether a scan found a file that was there together with a photo that was deleted before the catalog was lost. The
+  /// lost catalog probably knew it as a photo of its own. A file that comes in by an event was elsewhere before.
+  private func wasThere(_ row: FileRow, beforeDeletionOf former: Tombstone, in batch: Batch) -> Bool {
+    guard let deletedDate = former.deletedDate, former.isFromLostCatalog, batch.context.evidence == .scan,
       volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
     else { return false }
     return max(row.changeTime, row.birthTime) < deletedDate
@@ -371,7 +371,7 @@ extension Reconciler {
     }
     for key in keys.map(\.ofAlike) where equal == nil { try examine(key) }
     if alike.count != 1 {
-      for key in keys.flatMap(\.ofEqual) where equal == nil { try examine(key) }
+      for key in keys.compactMap(\.ofNamed) + keys.compactMap(\.ofHashed) where equal == nil { try examine(key) }
     }
     return equal ?? (alike.count == 1 && undecidedCount == 0 ? alike[0] : nil)
   }

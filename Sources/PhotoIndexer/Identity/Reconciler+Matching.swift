@@ -7,18 +7,19 @@ import WatchRecords
 // 2. A file in the place of a photo whose own file turned up nowhere is that photo, saved by a program.
 // 3. Any other file is new, or a deleted photo that came back.
 extension Reconciler {
-  /// Whether a listing or a scan is under way, or events were lost, so that a file of this volume may still turn up in a
-  /// place that was not looked at yet. A share has no files of other volumes, and does not delay them.
-  func isSearched(_ volumeID: VolumeID) -> Bool {
-    func mayHold(_ searched: VolumeID) -> Bool {
-      !volumes.isShare(searched) || volumes.isSameFileSystem(searched, volumeID)
+  /// Whether a listing or a scan is under way, or events were lost, so that a known file of this directory may still turn
+  /// up in a place that was not looked at yet. A root on a share has no files of the volumes of other roots, and does not
+  /// delay them.
+  func isSearched(_ directoryID: DirectoryID) -> Bool {
+    let (rootID, volumeID) = (tree.rootID(of: directoryID), tree.row(directoryID).volumeID)
+    func mayHold(_ searched: RootID) -> Bool {
+      if searched == rootID { return true }
+      guard let top = tree.top(ofRoot: searched) else { return true }
+      let searchedVolume = tree.row(top).volumeID
+      return !volumes.isShare(searchedVolume) || volumes.isSameFileSystem(searchedVolume, volumeID)
     }
-    func mayHold(_ rootID: RootID) -> Bool {
-      tree.top(ofRoot: rootID).map { mayHold(tree.row($0).volumeID) } ?? true
-    }
-    return listings.directories.contains { mayHold(tree.row($0).volumeID) }
-      || scans.underWay.values.contains { mayHold($0.rootID) }
-      || roots.contains { $0.isBlind && mayHold($0.id) }
+    return listings.directories.contains { mayHold(tree.rootID(of: $0)) }
+      || scans.underWay.values.contains { mayHold($0.rootID) } || roots.contains { $0.isBlind && mayHold($0.id) }
   }
 
   /// Whether it is too early to decide which photo a file is that is in the place of another.
@@ -69,13 +70,13 @@ extension Reconciler {
   ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty else { return }
-    var isSearched: [VolumeID: Bool] = [:]
+    var isDecided: [RootID: [VolumeID: Bool]] = [:]
     let files = held.take { directory in
-      let volumeID = tree.row(directory).volumeID
-      if let known = isSearched[volumeID] { return !known }
-      let isVolumeSearched = self.isSearched(volumeID)
-      isSearched[volumeID] = isVolumeSearched
-      return !isVolumeSearched
+      let (rootID, volumeID) = (tree.rootID(of: directory), tree.row(directory).volumeID)
+      if let known = isDecided[rootID]?[volumeID] { return known }
+      let isNotSearched = !isSearched(directory)
+      isDecided[rootID, default: [:]][volumeID] = isNotSearched
+      return isNotSearched
     }
     guard !files.isEmpty else { return }
     batch.context.evidence = .scan

@@ -33,6 +33,39 @@ extension Library {
     )
   }
 
+  /// Answers the syncs that the current lane has answered, or lets them wait for files that are not read yet.
+  ///
+  /// It comes last in a turn: a caller may ask for the status at once, and a root that is watched anew makes the answer too
+  /// early.
+  func answer(_ numbers: [UInt64], mustWait: Bool) {
+    guard !numbers.isEmpty else { return }
+    let lane = reconciler.listings.lane
+    for number in numbers {
+      if number == idle.recordSync?.number {
+        idle.recordSync?.lanes.remove(lane)
+        if idle.recordSync?.lanes.isEmpty == true { idle.recordSync = nil }
+      } else if mustWait {
+        holdSync(number, by: lane)
+      } else {
+        answerSync(number, by: lane)
+      }
+    }
+    // A record may decide about the files for which these syncs wait.
+    if mustWait { askForRecords() }
+    answerHeldSyncs()
+  }
+
+  /// Makes photod-watch report everything until now, because a record may decide about some files. If it does not answer,
+  /// because it scans or is started again, it is asked once more after a minute.
+  func askForRecords() {
+    let moment = clock.bootTime
+    guard reconciler.retries.mustSync(at: moment), idle.recordSync.map({ $0.end <= moment }) ?? true else { return }
+    let number = barrier.makeNumber()
+    idle.recordSync = IdleWork.RecordSync(number: number, end: moment + .seconds(60))
+    let lanes = watcher.sync(number: number)
+    if lanes.isEmpty { idle.recordSync = nil } else { idle.recordSync?.lanes = lanes }
+  }
+
   /// A scan decides about files that a listing missed. photod-watch reports the new number only when that scan has
   /// ended.
   ///

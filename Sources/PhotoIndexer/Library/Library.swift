@@ -262,6 +262,7 @@ package actor Library {
     _ records: [WatchRecord], contents: [Int: ContentReading], of roots: Set<UInt16>
   ) throws {
     let before = reconciler.roots
+    reconciler.syncs = AskedSyncs(last: barrier.lastNumber, own: idle.recordSync?.number)
     var requests = Set(reconciler.scans.underWay.values.map(\.request))
     let (batch, record) = try commit { writer in
       let batch = try reconciler.apply(
@@ -296,10 +297,7 @@ package actor Library {
       restart.noteWrite()
     }
     updateState()
-    if let asked = idle.recordSync, batch.synced.contains(asked.number) { idle.recordSync = nil }
-    // This comes last: a caller may ask for the status at once, and a root that is watched anew makes the answer too early.
-    let (lane, mustWait) = (reconciler.listings.lane, batch.pendingFiles != .complete || hasLateReads)
-    for number in batch.synced { if mustWait { holdSync(number, by: lane) } else { answerSync(number, by: lane) } }
+    answer(batch.synced, mustWait: batch.pendingFiles != .complete || hasLateReads)
   }
 
   /// Runs one transaction with its history entry, and publishes it once it is committed.

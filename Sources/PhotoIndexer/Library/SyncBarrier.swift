@@ -60,6 +60,9 @@ final class SyncBarrier: Sendable {
     }
   }
 
+  /// The greatest number of a request.
+  var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
+
   /// Makes the number of a request for whose answer no caller waits.
   func makeNumber() -> UInt64 { state.withLock { $0.nextNumber() } }
 

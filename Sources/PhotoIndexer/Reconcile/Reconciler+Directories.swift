@@ -318,7 +318,7 @@ extension Reconciler {
   /// A listing during a scan changes nothing, because the scan goes on. So a scan does not look at all held files after
   /// each of its listings.
   private func decideHeldFiles(afterListing id: DirectoryID, in batch: inout Batch) throws {
-    if !held.isEmpty, !(tree.contains(id) && isSearched(tree.row(id).volumeID)) { try decideHeldFiles(in: &batch) }
+    if !held.isEmpty, !(tree.contains(id) && isSearched(id)) { try decideHeldFiles(in: &batch) }
   }
 
   /// Requests a scan that decides about a directory, unless one is under way. A scan of another folder does not.

@@ -48,8 +48,8 @@ extension Reconciler {
     _ place: Place, row: FileRow?, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     guard stat.byteCount > 0 else {
-      // An empty file is no photo yet. If a photo is empty, it may be in the middle of a rewrite. A sync, or a retry
-      // after some seconds, decides.
+      // An empty file is no photo yet. If a photo is empty, it may be in the middle of a rewrite. The sync of a caller
+      // decides, or that of the library after some seconds.
       if let row {
         try awaitContent(of: row, stat, in: batch)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
@@ -97,7 +97,7 @@ extension Reconciler {
     {
       try moveFound(source, to: place, stat, reading: reading, in: &batch)
     } else if let retry = retries[row.assetID], retry.standIn == stat.identity,
-      retry.awaitsRecords || isSearched(tree.row(place.directoryID).volumeID)
+      retry.awaitedSync != nil || isSearched(place.directoryID)
     {
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
     } else if try !returns(over: row, place, stat, reading: reading, in: &batch) {
@@ -121,7 +121,7 @@ extension Reconciler {
       remembered.noteFile(inode: empty.inode)
     }
     if empty != row { try batch.writer.updateStat(empty) }
-    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, awaitsRecords: true)
+    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, awaitedSync: 0)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -152,9 +152,10 @@ extension Reconciler {
     let standIn = retries.takeStandIn(of: row.assetID)
     try fileGone(source, in: &batch)
     guard let standIn else { return }
-    // The place is not empty. What has it is another photo.
-    batch.departing[source] = nil
-    try remove(row, in: &batch)
+    // The file that has the place now is another photo.
+    if batch.departing.removeValue(forKey: source) != nil, try remove(row, in: &batch) {
+      events.ring.append(.removed(eventPlace(source), assetID: row.assetID))
+    }
     try decideStandIn(standIn, at: source, in: &batch)
   }
 
@@ -181,9 +182,12 @@ extension Reconciler {
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
+    // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
+    let isExchanged =
+      remembered.displaced(from: source, uptime: batch.uptime).map { $0.assetID != row.assetID } ?? false
     // If two files exchange their names, the second leaves the place where the first has arrived.
     if let stat, !row.hasIdentity(of: stat) {
-      let isThere = isBackThere(row, uptime: batch.uptime)
+      let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
         try fileFound(target, stat, reading: reading, in: &batch)
@@ -194,9 +198,7 @@ extension Reconciler {
       }
     }
     // If the file has left its new name too, a later record reports the file that is there now.
-    // A file that stands in for this photo counts only in an exchange, whose second half reports the other photo.
-    let isExchanged = remembered.displaced(from: source, uptime: batch.uptime).map { $0.assetID != row.assetID }
-    if stat == nil, isBackThere(row, countsStandIn: isExchanged ?? false, uptime: batch.uptime) {
+    if stat == nil, isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime) {
       // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
       remembered.forgetDisplaced(from: source)
       return
@@ -281,7 +283,7 @@ extension Reconciler {
     if let left, left != standIn { try decideStandIn(left, at: source, in: &batch) }
     if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
       // It is this photo, or the one over which this file was saved.
-      retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitsRecords: true)
+      retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
     }
   }
 
@@ -386,16 +388,21 @@ extension Reconciler {
   enum ReadingAgain {
     /// Each file was read, or its reading has begun now, or a later record decides about it.
     case complete
-    /// The reading of some files had begun before. It may end without a result, because they have changed since.
+    /// The reading of some files had begun before, and may end without a result, because they have changed since. Or a
+    /// record may decide about some files that stand in for others.
     case begunBefore
     /// This turn has no time, or no room, for some files.
     case incomplete
   }
 
-  /// Notes that a sync has been answered: all records until now were applied. The answer of one lane says nothing about
-  /// the roots of the others.
-  func endWaitingForRecords(in batch: Batch) throws {
+  /// Notes that the current lane has answered a sync, so that all records until its request were applied. That says
+  /// nothing about the roots of other lanes. A sync of the library itself decides only about files whose time has come: an
+  /// empty file may be in the middle of a rewrite.
+  func endWaitingForRecords(after number: UInt64, in batch: Batch) throws {
     for assetID in retries.awaitingRecords {
+      guard let retry = retries[assetID], let awaited = retry.awaitedSync, number > awaited,
+        number != syncs.own || retry.at <= batch.uptime
+      else { continue }
       let row = try batch.writer.file(ofAsset: assetID)
       let root = row.flatMap { roots[tree.rootID(of: $0.directoryID)]?.number }
       if let root, let lane = listings.laneRoots, !lane.contains(root) { continue }
@@ -407,7 +414,7 @@ extension Reconciler {
   @discardableResult
   func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> ReadingAgain {
     var result = ReadingAgain.complete
-    for assetID in assetIDs where retries[assetID]?.awaitsRecords != true {
+    for assetID in assetIDs {
       guard !files.isTurnOver else { return .incomplete }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
@@ -416,6 +423,10 @@ extension Reconciler {
       guard roots[tree.rootID(of: row.directoryID)]?.isAvailable == true else {
         // The scan of its drive, when that is back, finds that it was not read.
         retries.remove(assetID)
+        continue
+      }
+      if let retry = retries[assetID], retry.awaitedSync != nil {
+        if retry.standIn != nil { result = .begunBefore }
         continue
       }
       guard let stat = statToRead(of: row) else {
@@ -450,7 +461,7 @@ extension Reconciler {
     guard var stat = current(row) else { return nil }
     // The file that stands in may have the inode of the known one, which was removed.
     if let standIn = retries[row.assetID]?.standIn, standIn.inode == stat.identity.inode {
-      guard !isSearched(tree.row(row.directoryID).volumeID) else { return nil }
+      guard !isSearched(row.directoryID) else { return nil }
       stat.identity.birthTime = standIn.birthTime
     } else if stat.identity.inode == row.inode {
       stat.identity.birthTime = FileTime(row.birthTime)

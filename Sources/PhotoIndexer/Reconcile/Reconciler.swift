@@ -19,9 +19,11 @@ final class Reconciler {
   var scans = Scans()
   var requests = ScanRequests()
   var listings = Listings()
-  /// Files in the places of other photos. It is decided which photos they are when all scans have ended.
+  /// Files in the places of other photos. It is decided which photos they are when all scans of their volumes have ended.
   var held = HeldFiles()
   var retries = ReadRetries()
+  /// The numbers of the syncs that were asked for when a batch is applied.
+  var syncs = AskedSyncs()
   let remembered: RememberedFiles
   var events: EventNotes
 
@@ -114,7 +116,7 @@ final class Reconciler {
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
-      try endWaitingForRecords(in: batch)
+      try endWaitingForRecords(after: number, in: batch)
       batch.pendingFiles = try readAgain(retries.pending, in: &batch)
       batch.synced.append(number)
     case .unreadable(let directory, let name, let errorNumber):
@@ -171,6 +173,14 @@ final class Reconciler {
 
   /// Ends the listings of a directory and of those below it.
   func endListings(inside id: DirectoryID) { listings.end { tree.isInside($0, id) } }
+}
+
+/// The syncs that photod-watch was asked for.
+struct AskedSyncs {
+  /// The greatest number so far.
+  var last: UInt64 = 0
+  /// The number of the sync for which no caller waits, because the library asked for it itself.
+  var own: UInt64?
 }
 
 /// A place in the tree that holds at most one file.

@@ -19,6 +19,8 @@ struct RecordContext {
   var evidence = Evidence.event
   /// When the scan that is being decided began.
   var scanStart: MonotonicTime?
+  /// The photos that this scan has missed.
+  var missed: Set<AssetID> = []
 
   init() {}
 

@@ -34,6 +34,29 @@ private typealias Fixture = ReconcilerFixture
     #expect(try !fixture.asset("/p/a.jpg").isFavorite)
   }
 
+  /// The favorite was moved out of the library with its folder, which keeps the times of the file. After the loss of the
+  /// catalog, the folder is moved back under another name.
+  @Test func deletedFavoriteThatIsMovedBackAfterTheLossOfTheCatalogIsTheSame() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("b.jpg", fixture.disk.write("/p/b.jpg", content: 5)))
+    let favorite = try #require(try fixture.paths()["/p/b.jpg"])
+    try fixture.catalog.write(durable: true) { writer in
+      _ = try writer.perform([.editAssets([favorite], AssetEdit(isFavorite: true))])
+      try writer.append(origin: "client:test", date: fixture.disk.wallTime)
+    }
+    fixture.disk.pass(100)
+    try fixture.apply(Fixture.gone("b.jpg"))
+    fixture.disk.pass(100)
+    try fixture.loseCatalog()
+    try fixture.scan([])
+    fixture.disk.moveFolder("/p", "/p/e")
+    let back = try #require(fixture.disk.files(in: "/p/e").first)
+    try fixture.apply(
+      Fixture.found(2, "e", inode: 2), .listingStarted(number: 2, evidence: .event),
+      Fixture.file(back.name, in: 2, back.stat), .listingEnded(number: 2, complete: true))
+    #expect(try fixture.paths() == ["/p/e/b.jpg": favorite])
+  }
+
   /// /p/a.jpg: a settled favorite in an album. 100 seconds pass.
   private func favorite(keepsBirth: Bool = true) throws -> (ReconcilerFixture, id: AssetID, album: CollectionID) {
     let fixture = try ReconcilerFixture()

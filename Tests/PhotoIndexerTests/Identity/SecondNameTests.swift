@@ -112,6 +112,42 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths() == ["/p/b.jpg": ids["/p/b.jpg"]!])
   }
 
+  /// A scan has found both names. Long after it, the first one becomes a favorite, is saved or not, and is deleted.
+  @Test(arguments: [true, false]) func secondNameOfAnEarlierScanDoesNotReplaceTheFirst(isSaved: Bool) throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.scan([("a.jpg", stat), ("b.jpg", fixture.disk.link("/p/a.jpg", "/p/b.jpg"))])
+    let ids = try fixture.paths()
+    let first = try #require(ids["/p/a.jpg"])
+    try fixture.give(first)
+    fixture.disk.pass(100)
+    if isSaved {
+      fixture.disk.write("/p/.new", camera: "X200")
+      try fixture.apply(Fixture.file("a.jpg", fixture.disk.move("/p/.new", "/p/a.jpg")))
+      fixture.disk.pass(100)
+    }
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"))
+    #expect(try fixture.paths() == ["/p/b.jpg": ids["/p/b.jpg"]!])
+    #expect(try !fixture.asset("/p/b.jpg").isFavorite)
+    #expect(try fixture.catalog.read { try $0.tombstone(of: first) } != nil)
+  }
+
+  /// Both names are removed while the scan that found the second one is under way.
+  @Test func aScanThatMissesBothNamesRemovesBoth() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg")
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    fixture.disk.pass(100)
+    let second = fixture.disk.link("/p/a.jpg", "/p/b.jpg")
+    try fixture.apply(
+      started(), .listingStarted(number: 1, evidence: .scan), Fixture.file("a.jpg", second),
+      Fixture.file("b.jpg", second), .listingEnded(number: 1, complete: true))
+    for name in ["a.jpg", "b.jpg"] { fixture.disk.remove("/p/" + name) }
+    try fixture.apply(all: listing())
+    #expect(try fixture.paths().isEmpty)
+  }
+
   /// The photo gets a second name and is saved. The record of the save is not lost, so the second name is no move.
   @Test func photoThatGetsASecondNameAndIsSavedKeepsItsId() throws {
     let fixture = try ReconcilerFixture()

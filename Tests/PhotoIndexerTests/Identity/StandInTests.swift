@@ -126,6 +126,33 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/a.jpg").camera?.model == "C")
   }
 
+  /// A scan of a share lists a file system that is mounted below it. It may find a known file in a later folder.
+  @Test func heldFileOfAMountBelowAShareWaitsForTheScan() throws {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.setVolume("nfs:server:/x", of: 1)
+    fixture.disk.setVolume("nfs:server:/x/sub", of: 2)
+    func folder(_ number: DirectoryNumber, _ name: String) -> WatchRecord {
+      .directoryFound(
+        number: number, parent: 1, root: 1, name: Fixture.bytes(name),
+        identity: FileIdentity(device: 2, inode: UInt64(number), birthTime: Int64(number)))
+    }
+    func listing(_ number: DirectoryNumber, _ files: [WatchRecord]) -> [WatchRecord] {
+      [.listingStarted(number: number, evidence: .scan)] + files + [.listingEnded(number: number, complete: true)]
+    }
+    let known = fixture.disk.write("/p/A/x.jpg", device: 2)
+    try fixture.apply(Fixture.top, folder(2, "A"), folder(3, "B"), Fixture.file("x.jpg", in: 2, known))
+    let id = try #require(try fixture.paths()["/p/A/x.jpg"])
+    fixture.disk.pass(100)
+    let elsewhere = fixture.disk.move("/p/A/x.jpg", "/p/B/y.jpg")
+    let new = fixture.disk.write("/p/A/x.jpg", camera: "C", device: 2)
+    try fixture.restart()
+    try fixture.apply(
+      all: [.scanStarted(root: 1, request: 0, reason: .start), Fixture.top] + listing(1, []) + [folder(2, "A")]
+        + listing(2, [Fixture.file("x.jpg", in: 2, new)]) + [folder(3, "B")]
+        + listing(3, [Fixture.file("y.jpg", in: 3, elsewhere)]) + [.scanEnded(root: 1, request: 0, complete: true)])
+    #expect(try fixture.paths()["/p/B/y.jpg"] == id && fixture.paths().count == 2)
+  }
+
   /// A scan finds the photo that was taken for the renamed one, in the place of yet another photo.
   @Test func fileThatWasRenamedStaysIfAScanFindsTheOtherInTheEnd() throws {
     let fixture = try ReconcilerFixture()
@@ -230,6 +257,26 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.asset("/p/c.jpg").camera?.model == "C")
   }
 
+  /// The sync was asked for before the rename, so it says nothing about the records that follow. The next one does.
+  @Test func anEarlierSyncDecidesNothing() throws {
+    let (fixture, id, known, standIn) = try favoriteInANewFolder()
+    fixture.reconciler.syncs.last = 1
+    try fixture.apply(moved("a.jpg", to: "c.jpg", standIn, at: fixture.disk.time), .synced(number: 1))
+    try fixture.apply(all: listFolder(known))
+    try expectFavorite(id, in: fixture)
+  }
+
+  /// The library asks for a sync because of another file.
+  @Test func emptyPhotoWaitsForItsTimeThoughTheLibrarySyncs() throws {
+    let (fixture, id) = try favorite()
+    fixture.reconciler.syncs.own = 1
+    try fixture.apply(found("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)), .synced(number: 1))
+    #expect(try fixture.paths() == ["/p/a.jpg": id])
+    fixture.disk.pass(6)
+    try fixture.apply(.synced(number: 1))
+    #expect(try fixture.paths().isEmpty)
+  }
+
   // MARK: A known file that was removed
 
   /// The favorite is renamed twice and removed, and another file gets the first of the new names, all before
@@ -244,6 +291,20 @@ private typealias Fixture = ReconcilerFixture
     let paths = try fixture.paths()
     #expect(paths.keys.sorted() == ["/p/c.jpg"] && paths["/p/c.jpg"] != id)
     #expect(try !fixture.asset("/p/c.jpg").isFavorite)
+  }
+
+  /// The favorite is renamed twice, and another file is saved over it. A third file has its first new name.
+  @Test func photoThatIsRenamedTwiceAndSavedKeepsItsId() throws {
+    let (fixture, id) = try favorite()
+    fixture.disk.remove("/p/a.jpg")
+    let other = fixture.disk.write("/p/b.jpg", camera: "B")
+    let saved = fixture.disk.write("/p/c.jpg", camera: "C")
+    let time = fixture.disk.time
+    try fixture.apply(
+      moved("a.jpg", to: "b.jpg", other, at: time), moved("b.jpg", to: "c.jpg", saved, at: time),
+      found("b.jpg", other, at: time), found("c.jpg", saved, at: time), .synced(number: 1))
+    #expect(try Set(fixture.paths().keys) == ["/p/b.jpg", "/p/c.jpg"] && fixture.paths()["/p/c.jpg"] == id)
+    #expect(try fixture.asset("/p/b.jpg").camera?.model == "B" && fixture.asset("/p/c.jpg").camera?.model == "C")
   }
 
   /// The new file has the inode of the removed one, as usual on ext4.

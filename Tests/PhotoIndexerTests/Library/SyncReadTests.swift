@@ -119,8 +119,8 @@ private typealias Fixture = ReconcilerFixture
     func stop() async {}
   }
 
-  /// A file stands in for a renamed photo. No client asks for a sync, so the library does, and again only after some
-  /// seconds without an answer.
+  /// A file stands in for a renamed photo. No client asks for a sync, so the library does, and again only after a minute
+  /// without an answer.
   @Test func libraryAsksForTheRecordsThatMayDecideAboutAFile() async throws {
     let environment = try TestCatalog("record-syncs")
     let (disk, clock, watcher) = (MemoryDisk(), SimulatedClock(), SyncLog())
@@ -144,7 +144,7 @@ private typealias Fixture = ReconcilerFixture
     await take([Fixture.moved("a.jpg", to: "c.jpg", disk.move("/p/a.jpg", "/p/c.jpg"))])
     for _ in 0..<2 { await library.doWhatIsDue() }
     #expect(try watcher.asked.count == 1 && model() == "A")
-    clock.pass(6 * seconds)
+    clock.pass(61 * seconds)
     for _ in 0..<2 { await library.doWhatIsDue() }
     #expect(watcher.asked.count == 2)
     await take([.synced(number: try #require(watcher.asked.last))])

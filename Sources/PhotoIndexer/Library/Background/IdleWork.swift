@@ -9,9 +9,17 @@ struct IdleWork {
   /// The scans of roots in which photos are missing.
   var suspectWait = QuietWait()
   var words = WordIndexing()
-  /// The sync that shows whether records are left that decide about files (``ReadRetry/awaitsRecords``). nil if none was
-  /// asked for, or if it was answered. After `end`, the next one is asked for.
-  var recordSync: (number: UInt64, end: MonotonicTime)?
+  /// The sync that shows whether records are left that decide about files (``ReadRetry/awaitedSync``). nil if none was
+  /// asked for, or if all lanes have answered it.
+  var recordSync: RecordSync?
+
+  struct RecordSync {
+    let number: UInt64
+    /// The next one may be asked for after this time, also if this one is not answered.
+    let end: MonotonicTime
+    /// The lanes that have not answered yet.
+    var lanes: Set<Int> = []
+  }
 
   /// Wakes the loops that do timed work.
   func wake() { wakeFeed.publish(wakeFeed.sequence + 1) }

@@ -94,16 +94,6 @@ extension Library {
     indexWords()
   }
 
-  /// Makes photod-watch report everything until now, because a record may decide about some files. A photod-watch that is
-  /// slow, or that has died, is asked again only after some seconds.
-  private func askForRecords() {
-    let moment = clock.bootTime
-    guard reconciler.retries.mustSync(at: moment), idle.recordSync.map({ $0.end <= moment }) ?? true else { return }
-    let number = barrier.makeNumber()
-    idle.recordSync = (number, moment + ReadRetries.firstDelay)
-    _ = watcher.sync(number: number)
-  }
-
   private func startOver() throws {
     try remakeReconciler()
     // The roots get new numbers: records under the old ones mean nothing to the new reconciler.

@@ -15,9 +15,9 @@ struct ReadRetry {
   /// A file that was seen in this place and is not the known file. If the known file turns up nowhere else, this file
   /// is the photo, saved anew.
   fileprivate(set) var standIn: FileIdentity?
-  /// Whether a record that has not come yet may decide about the file. It is not read before a sync shows that none is
-  /// left.
-  fileprivate(set) var awaitsRecords = false
+  /// A record that has not come yet may decide about the file. The answer to a sync with a greater number shows that none
+  /// is left, and the file is not read before. nil if nothing but the file decides.
+  fileprivate(set) var awaitedSync: UInt64?
 
   struct Failure: Sendable {
     let path: [UInt8]
@@ -126,7 +126,7 @@ struct ReadRetries {
     if retry == nil, all[id] == nil { return }
     all[id] = retry
     if retry?.isPending == true { pendingIDs.insert(id) } else { pendingIDs.remove(id) }
-    if retry?.awaitsRecords == true { awaitingRecords.insert(id) } else { awaitingRecords.remove(id) }
+    if retry?.awaitedSync != nil { awaitingRecords.insert(id) } else { awaitingRecords.remove(id) }
     if let failure = retry?.failure { failing.set(id, PathKey(path: failure.path)) } else { failing.remove(id) }
     file(id)
   }
@@ -136,7 +136,7 @@ struct ReadRetries {
     later.remove(id)
     readable.remove(id)
     overdue.remove(id)
-    guard let retry = all[id], !retry.awaitsRecords else { return }
+    guard let retry = all[id], retry.awaitedSync == nil else { return }
     if retry.at > present {
       later.set(id, retry.at)
     } else if retry.failure != nil {
@@ -153,20 +153,20 @@ struct ReadRetries {
   /// - Parameters:
   ///   - uptime: when it is read, if no sync reads it before.
   ///   - standIn: as in ``ReadRetry/standIn``.
-  ///   - awaitsRecords: as in ``ReadRetry/awaitsRecords``. It is then the time at which a sync is due.
+  ///   - awaitedSync: as in ``ReadRetry/awaitedSync``. The time is then the one at which a sync is due.
   mutating func addPending(
-    _ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil, awaitsRecords: Bool = false
+    _ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil, awaitedSync: UInt64? = nil
   ) {
     set(
       id,
       ReadRetry(
-        isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn, awaitsRecords: awaitsRecords))
+        isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn, awaitedSync: awaitedSync))
   }
 
   /// Notes that no record is left that could decide about a file.
   mutating func endWaiting(of id: AssetID) {
-    guard var retry = all[id], retry.awaitsRecords else { return }
-    retry.awaitsRecords = false
+    guard var retry = all[id], retry.awaitedSync != nil else { return }
+    retry.awaitedSync = nil
     set(id, retry)
   }
 
@@ -222,7 +222,7 @@ struct ReadRetries {
   /// Removes the file that stands in for the known one, and returns it.
   mutating func takeStandIn(of id: AssetID) -> FileIdentity? {
     guard var retry = all[id], let standIn = retry.standIn else { return nil }
-    (retry.standIn, retry.awaitsRecords) = (nil, false)
+    (retry.standIn, retry.awaitedSync) = (nil, nil)
     set(id, retry)
     return standIn
   }

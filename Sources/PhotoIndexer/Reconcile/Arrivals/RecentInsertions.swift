@@ -18,7 +18,7 @@ struct RecentInsertions {
   /// The longest time from the end of the copy to the removal of the original. The originals of a tree are removed
   /// after the whole tree was copied.
   static let lifetime = Duration.seconds(3_600)
-  /// The number of insertions that are kept, the newest ones. They take 12 MiB, and as much again while photos leave.
+  /// The number of entries that are kept, the newest ones. They take 12 MiB, and as much again while photos leave.
   static let limit = 262_144
   private static let timeAside = Duration.seconds(2)
 
@@ -115,9 +115,11 @@ struct RecentInsertions {
 
     /// The key of files with this name, modification time and beginning.
     var ofAlike: UInt64 { alike }
-    /// The keys of files with this hash, the best first.
-    var ofEqual: [UInt64] { hashed == 0 ? [] : named == 0 ? [hashed] : [named, hashed] }
-    var all: [UInt64] { [ofAlike] + ofEqual }
+    /// The key of files with this hash and name.
+    var ofNamed: UInt64? { named == 0 ? nil : named }
+    /// The key of files with this hash.
+    var ofHashed: UInt64? { hashed == 0 ? nil : hashed }
+    var all: [UInt64] { [ofAlike] + [ofNamed, ofHashed].compactMap { $0 } }
   }
 
   /// Adds a file that was inserted, or a young one whose content or marks have changed.

@@ -150,13 +150,12 @@ extension Reconciler {
     let isByScan = batch.context.evidence == .scan
     // The record of the first name was lost before the scan began, however long the scan took.
     let uptime = isByScan ? batch.context.scanStart ?? batch.uptime : batch.uptime
-    guard
-      let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime)
-        ?? scans.secondNames[row.assetID],
-      let replacement = try batch.writer.file(ofAsset: newcomer), try !batch.writer.hasUserData(newcomer),
-      !batch.isLeaving(replacement)
+    let newcomer = remembered.newcomer(inPlaceOf: row.assetID, uptime: uptime)
+    guard let other = newcomer ?? scans.secondNames[row.assetID], !batch.context.missed.contains(other),
+      !scans.contains(where: { $0.missing.contains(other) }), let replacement = try batch.writer.file(ofAsset: other),
+      try !batch.writer.hasUserData(other), !batch.isLeaving(replacement)
     else { return nil }
     if isSameFile(row, replacement) { return replacement }
-    return !isByScan && isStillThere(replacement, device: nil) ? replacement : nil
+    return newcomer != nil && !isByScan && isStillThere(replacement, device: nil) ? replacement : nil
   }
 }

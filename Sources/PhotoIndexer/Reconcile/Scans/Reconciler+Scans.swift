@@ -150,6 +150,7 @@ extension Reconciler {
       end(ended, verdict, in: &batch)
     }
     endUndecided(superseded, in: &batch)
+    scans.forgetSecondNames()
   }
 
   /// Whether a later scan, which waits as well, decides for an ended scan.
@@ -172,7 +173,9 @@ extension Reconciler {
     defer { batch.context.scanStart = nil }
     let base = scan.partOf ?? top
     var missed = try missed(by: scan, below: base, in: batch)
-    try moveToSecondNames(&missed, in: &batch)
+    batch.context.missed = Set(missed.files.map(\.assetID))
+    defer { batch.context.missed = [] }
+    missed.files = try moveToSecondNames(missed.files, in: &batch)
     var isConfirmed = requests.isConfirmed(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
@@ -196,11 +199,15 @@ extension Reconciler {
   }
 
   /// Moves the missed photos that the scan has found by other names. At that time they were in their known places, or the
-  /// library could not look there. The scan has not missed them.
-  private func moveToSecondNames(_ missed: inout Missed, in batch: inout Batch) throws {
-    if scans.secondNames.isEmpty { return }
+  /// library could not look there.
+  ///
+  /// - Returns: the others.
+  private func moveToSecondNames(
+    _ missed: [(assetID: AssetID, place: Place)], in batch: inout Batch
+  ) throws -> [(assetID: AssetID, place: Place)] {
+    if scans.secondNames.isEmpty { return missed }
     var others: [(assetID: AssetID, place: Place)] = []
-    for (assetID, place) in missed.files {
+    for (assetID, place) in missed {
       guard scans.secondNames[assetID] != nil, let row = try batch.writer.file(place.directoryID, place.name),
         row.assetID == assetID, try replacement(of: row, in: batch) != nil
       else {
@@ -209,7 +216,7 @@ extension Reconciler {
       }
       try remove(row, in: &batch)
     }
-    missed.files = others
+    return others
   }
 
   /// The photos that a scan has missed in the directory that it was for.

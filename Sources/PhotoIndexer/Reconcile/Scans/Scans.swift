@@ -11,7 +11,7 @@ struct Scans {
   /// In the order in which they ended.
   private(set) var ended: [CatalogScan] = []
   /// The new photos that are second names of known files, by the assets of these files, since the first of these scans
-  /// began. A file that the library could not look at in its known place counts as one with two names.
+  /// began and until the last of them is decided. A file that the library could not look at in its known place counts as one with two names.
   private(set) var secondNames: [AssetID: AssetID] = [:]
 
   var areUnderWay: Bool { !underWay.isEmpty }
@@ -64,6 +64,9 @@ struct Scans {
   }
 
   // MARK: Findings
+
+  /// Forgets the second names when no scan is left that could miss a first one.
+  mutating func forgetSecondNames() { secondNames = [:] }
 
   /// Notes that a new photo is a second name of known files. If a scan misses one of them, the new photo is its file.
   mutating func noteSecondName(_ assetID: AssetID, of known: some Sequence<AssetID>) {

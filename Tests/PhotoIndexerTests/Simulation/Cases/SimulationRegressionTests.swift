@@ -525,4 +525,25 @@ import Testing
       .watcherStarts, .watch(events: 1000, listings: 1000), .rename("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
     ])
   }
+
+  /// The library has read only a part of the file, so nothing but its place shows which photo it is.
+  @Test func halfWrittenPhotoThatIsMovedWhileNothingIsRecordedMayBeANewOne() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/y"), .begin("/pics/c.jpg"), .settle, .failWrites(1), .write("/pics/c.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .pass(milliseconds: 61000), .due,
+        .rename("/pics/c.jpg", to: "/pics/y/d.jpg"), .settle,
+      ])
+  }
+
+  /// A new second name and the first one are removed, and events are lost.
+  @Test func photoWhoseNamesAreBothRemovedUnseenLeaves() async throws {
+    try await expectPasses(
+      main: .old, usb: .old,
+      [
+        .write("/pics/e.jpg"), .start, .watch(events: 1000, listings: 1000), .link("/pics/e.jpg", to: "/pics/c.jpg"),
+        .watch(events: 1, listings: 0), .remove("/pics/e.jpg"), .remove("/pics/c.jpg"), .overflow, .settle,
+      ])
+  }
 }
