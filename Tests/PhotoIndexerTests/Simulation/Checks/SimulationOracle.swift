@@ -91,6 +91,8 @@ struct SimulationOracle {
 
   /// The last state of the photos that are no longer on any disk.
   private var departed: [Int: Known] = [:]
+  /// Photos that a program was writing at the end of the last epoch.
+  private var openBefore: Set<Int> = []
   /// Photos that were put back from a backup, in the same place with the same times.
   private var restored: Set<Int> = []
 
@@ -308,7 +310,7 @@ struct SimulationOracle {
     let isCertain = !isLossy && !hasFolderChanges && !lossy.contains(photo)
     if isCertain { return true }
     // A half written file has no content by which it is recognised in another place.
-    if isMoved && open.contains(photo) { return false }
+    if isMoved && (open.contains(photo) || openBefore.contains(photo)) { return false }
     // Inode and birth time prove which photo it is, whatever other file has its place.
     let isSameFile = !replaced.contains(photo) && !linked.contains(photo) && before.content == now.content
     if kind == .ext4, isSameFile, !carried.contains(photo), !hasFolderChanges, !lossy.contains(photo) { return true }
@@ -428,6 +430,7 @@ struct SimulationOracle {
     /// A photo that is out of sight keeps the notes about it.
     func isAway(_ photo: Int) -> Bool { placements[photo] != nil && !ids.contains(photo) }
     for (photo, before) in known where placements[photo] == nil { departed[photo] = before }
+    openBefore = open
     let openContents = known.filter { open.contains($0.key) }.mapValues(\.content)
     known = known.filter { isAway($0.key) }
     restored = restored.filter { placements[$0] == nil || isAway($0) }
