@@ -77,18 +77,22 @@ import Testing
 
   @Test func onlyItsOwnThreadIsLowered() async {
     let (thread, other) = (WorkThread(name: "test-work"), WorkThread(name: "test-other"))
-    let standard = await value(on: other) { cthread_nice() }
+    let standard = Mutex<Int32>(0)
+    let (isLowered, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let beside = await withCheckedContinuation { continuation in
+      // The other thread is at work all the time, so that the lowered one does not start it.
+      other.add {
+        standard.withLock { $0 = cthread_nice() }
+        isLowered.wait()
+        continuation.resume(returning: cthread_nice())
+        isDone.signal()
+      }
       thread.add {
         thread.lowerPriority()
-        let isDone = DispatchSemaphore(value: 0)
-        other.add {
-          continuation.resume(returning: cthread_nice())
-          isDone.signal()
-        }
+        isLowered.signal()
         isDone.wait()
       }
     }
-    #expect(beside == standard)
+    #expect(beside == standard.withLock { $0 })
   }
 }
