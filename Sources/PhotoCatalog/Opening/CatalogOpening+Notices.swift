@@ -31,11 +31,14 @@ extension CatalogOpening {
       notices.append(
         (
           "The catalog was damaged (\(damage.why)), and photod has made a new one. \(fate) The damaged one is "
-            + "\(damage.aside ?? "gone"). `photoctl check` ends this warning.", damage.aside
+            + "\(damage.aside ?? "gone"). Run `photoctl check`; the warning then goes away.", damage.aside
         ))
     } else {
       notices.append(
-        ("The catalog was gone, and photod has made a new one. \(fate) `photoctl check` ends this warning.", nil))
+        (
+          "The catalog was gone, and photod has made a new one. \(fate) "
+            + "Run `photoctl check`; the warning then goes away.", nil
+        ))
     }
   }
 

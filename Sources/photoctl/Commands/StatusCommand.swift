@@ -15,9 +15,9 @@ struct StatusCommand: AsyncParsableCommand {
 
       Each folder has a state of its own, which is explained below.
 
-      'with unreadable content' counts assets: their file is damaged, or its content could not be read. The warnings \
-      count what photod tries again now: folders and files that can't be opened, and files in which the disk fails. So \
-      the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
+      'with unreadable content' counts assets: their file is damaged, or may not be opened, or its content could not be \
+      read. The warnings count what photod tries again now: folders that can't be opened or read, and files in which \
+      the disk fails. So the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
       assets is failedCount.
 
       'since its start' counts from the start of photod, not of the library. It counts photos that were inserted, \
