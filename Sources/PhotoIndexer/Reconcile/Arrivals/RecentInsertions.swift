@@ -6,8 +6,9 @@ import PhotoModel
 /// before the original goes.
 ///
 /// While no photo leaves the library, this is a list that grows by 48 bytes for each file that is itself new, and by twice
-/// as much where inodes do not last. It is sorted when a caller looks for candidates. A first scan of photos that are older than an hour adds nothing. After a
-/// start, the insertions of the last hour are loaded from the catalog when the first photo leaves (2 µs each).
+/// as much where inodes do not last. It is sorted when a caller looks for candidates. A first scan of photos that are older
+/// than an hour adds nothing. After a start, the insertions of the last hour are loaded from the catalog when the first
+/// photo leaves (2 µs each).
 ///
 /// Many equal files may leave, in one transaction or in many. Two rules keep the work linear:
 /// 1. The candidates are sorted by the time before which their originals were added. So the files that were on a disk before
