@@ -168,7 +168,7 @@ let package = Package(
       ]),
     .target(
       name: "PictureDecoding",
-      dependencies: ["CDescriptorPassing", "CSandbox", "CThread", "ImageRecords", "SystemErrors", "WatchRecords"]),
+      dependencies: ["CDescriptorPassing", "CSandbox", "ImageRecords", "SystemErrors", "WatchRecords"]),
     .target(
       name: "EmbeddedPictures", dependencies: ["CJPEG", "CSandbox", "ImageRecords", "PictureDecoding", "SystemErrors"]),
     .executableTarget(

@@ -38,21 +38,17 @@ static int get(pid_t thread, struct attributes *attributes) {
   return (int)syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0);
 }
 
-static int request(uint64_t nanoseconds, uint64_t flags) {
+int cthread_request_slice(uint64_t nanoseconds) {
   struct attributes attributes = {.size = sizeof attributes};
   if (get(0, &attributes) != 0) return errno;
   // With another policy, these numbers have another meaning.
   if (attributes.policy != SCHED_OTHER) return EINVAL;
-  attributes.flags = (attributes.flags & ~(uint64_t)RESET_ON_FORK) | flags;
+  attributes.flags |= RESET_ON_FORK;
   attributes.runtime = nanoseconds;
   attributes.deadline = 0;
   attributes.period = 0;
   return syscall(SYS_sched_setattr, 0, &attributes, 0) == 0 ? 0 : errno;
 }
-
-int cthread_request_slice(uint64_t nanoseconds) { return request(nanoseconds, RESET_ON_FORK); }
-
-int cthread_request_lasting_slice(uint64_t nanoseconds) { return request(nanoseconds, 0); }
 
 uint64_t cthread_slice_of(pid_t thread) {
   struct attributes attributes = {.size = sizeof attributes};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CSandbox
-import CThread
 import Glibc
 import ImageRecords
 import SystemErrors
@@ -54,11 +53,6 @@ package struct DecoderProgram {
         guard chdir("/") == 0 else {
           throw DecoderStartError(message: "the folder can't be changed to /: \(errorText(errno))")
         }
-        if takesLong {
-          // Programs that wait for other pictures run at once when they wake. If the kernel refuses the slice, they wait
-          // longer while pictures are made.
-          _ = cthread_request_lasting_slice(cthread_long_slice)
-        }
         try enterSandbox(socket: socket)
         return ImageServer(socket: socket, program: self).run()
       case .picture(let command): return try command.run()
@@ -76,9 +70,6 @@ package struct DecoderProgram {
       return 1
     }
   }
-
-  /// Whether a picture takes tens of milliseconds. Cameras embed small ones, for which a caller waits.
-  private var takesLong: Bool { pictures != .embedded }
 
   /// Initialises the decoders and gives up all rights. After this, the process can only read descriptors that it is given.
   private func enterSandbox(socket: Int32) throws(DecoderStartError) {

@@ -14,7 +14,7 @@ package enum TimeSlice {
   /// For work of clients that used much processor time recently. By default, a slice has up to 3 ms.
   package static let medium: UInt64 = 5_000_000
   /// For work that takes long.
-  package static let long = cthread_long_slice
+  package static let long: UInt64 = 10_000_000
 
   /// Gives the calling thread a slice, in nanoseconds.
   package static func request(_ nanoseconds: UInt64) { _ = cthread_request_slice(nanoseconds) }

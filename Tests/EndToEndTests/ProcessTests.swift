@@ -58,11 +58,6 @@ import Varlink
       #expect(picture.status == 0, "\(picture.errors)")
       // The thread that reads ahead ends when it has been idle for ten seconds.
       try await fixture.synchronize()
-      let decoders = try fixture.childProcessIDs(named: "photod-image")
-      for thread in try decoders.flatMap({ try FileManager.default.contentsOfDirectory(atPath: "/proc/\($0)/task") }) {
-        // A thread that wakes, of photod or of a program, does not wait for these.
-        if let number = pid_t(thread) { #expect(cthread_slice_of(number) == cthread_long_slice) }
-      }
       var slices: [String: [UInt64]] = [:]
       let children = try ["photod-watch", "photod-extract", "photod-image"].flatMap {
         try fixture.childProcessIDs(named: $0)

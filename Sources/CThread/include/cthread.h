@@ -20,12 +20,6 @@ static const uint64_t cthread_shortest_slice = 100000;
 // Returns 0, or the error number, such as EPERM from a seccomp filter.
 int cthread_request_slice(uint64_t nanoseconds);
 
-// A slice for work that takes long, in nanoseconds. By default, a slice has up to 3 ms.
-static const uint64_t cthread_long_slice = 10000000;
-
-// Like cthread_request_slice, but the threads and processes that the calling thread starts have these slices, too.
-int cthread_request_lasting_slice(uint64_t nanoseconds);
-
 // Returns the time slice of a thread in nanoseconds. 0 means the calling thread. The result is 0 if there is no such
 // thread, and on Linux before 6.12.
 uint64_t cthread_slice_of(pid_t thread);
