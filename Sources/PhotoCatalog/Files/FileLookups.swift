@@ -86,6 +86,8 @@ extension FileLookups {
   }
 
   /// The files that had this inode when they were last seen, on any volume.
+  ///
+  /// - Parameter limit: The most files that are returned. If there are more, it is undefined which of them.
   package func files(inode: UInt64, limit: Int = Int.max) throws -> [FileRow] {
     let select = try RawStatement(database, "SELECT \(Self.fileColumns) FROM resource WHERE inode = ? LIMIT ?")
     select.bind(1, Int64(bitPattern: inode))

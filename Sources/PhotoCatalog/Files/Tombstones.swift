@@ -33,7 +33,7 @@ package struct Tombstone: Hashable, Sendable {
 
   package var hasUserData: Bool { !data.isEmpty || !albums.isEmpty }
   /// Whether a rebuild of the catalog made it, from the journal, for a photo that was deleted before. The journal does not
-  /// have the last time at which its file existed.
+  /// have the last time at which its file existed. Tombstones of a photod that did not record this time count, too.
   package var isFromLostCatalog: Bool { deletedDate != nil && seenTime == .unknown }
 
   /// A user's album that contained it, and its position there.

@@ -11,7 +11,8 @@ struct Scans {
   /// In the order in which they ended.
   private(set) var ended: [CatalogScan] = []
   /// The new photos that are second names of known files, by the assets of these files, since the first of these scans
-  /// began and until the last of them is decided. A file that the library could not look at in its known place counts as one with two names.
+  /// began and until the last of them is decided. A file that the library could not look at in its known place counts as
+  /// one with two names.
   private(set) var secondNames: [AssetID: AssetID] = [:]
 
   var areUnderWay: Bool { !underWay.isEmpty }
