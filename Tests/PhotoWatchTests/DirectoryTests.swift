@@ -232,6 +232,28 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// A permission that changes outside of the roots causes no event of the folder's name.
+  @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
+  func aForbiddenDirectoryThatCanBeReadAtANewNameIsListed() async throws {
+    disk.write("d/e/a.jpg")
+    for path in ["d/e/a.jpg", "d/e"] { chown(disk.path(path), 12345, 12345) }
+    let session = try await WatchSession(
+      roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
+    chmod(disk.path("d/e"), 0)
+    try await session.sync()
+    disk.write("d/e/b.jpg")
+    try await session.sync()
+    let number = try #require(session.model.number(ofPath: Array(disk.path("d/e").utf8)))
+    #expect(rename(disk.path("d/e"), disk.outside + "/e") == 0)
+    chmod(disk.outside + "/e", 0o755)
+    #expect(rename(disk.outside + "/e", disk.path("d/f")) == 0)
+    try await session.sync()
+    #expect(session.model.number(ofPath: Array(disk.path("d/f").utf8)) == number, "it was renamed")
+    session.expectDiskState([disk.root])
+    #expect(session.model.files.count == 2)
+    await session.watcher.stop()
+  }
+
   /// Its names can be listed, but not looked at. A program that works in a folder below it can still change that folder.
   @Test(
     .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"),

@@ -129,8 +129,11 @@ extension FolderWatch {
     unsettled.missing[known] = nil
     tree[known].flags.remove(.missing)
     walk.refusals[tree.reference(known)] = nil
-    if recursive {
-      requestListing(known, evidence: .scan, scan: scan, recursive: true, descriptor: descriptor)
+    // Something in it could not be read, and no event need report that the permission was granted elsewhere.
+    let wasUnreadable = tree[known].flags.contains(.incomplete)
+    if recursive || wasUnreadable {
+      requestListing(
+        known, evidence: .scan, scan: scan, recursive: true, belated: wasUnreadable, descriptor: descriptor)
     } else {
       close(descriptor)
     }

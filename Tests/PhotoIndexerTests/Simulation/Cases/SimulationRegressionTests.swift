@@ -546,4 +546,14 @@ import Testing
         .watch(events: 1, listings: 0), .remove("/pics/e.jpg"), .remove("/pics/c.jpg"), .overflow, .settle,
       ])
   }
+
+  @Test func forbiddenFolderThatIsRenamedAndAllowedIsListed() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .settle, .deny("/usb/x"), .write("/usb/x/d.jpg"),
+        .watch(events: 1000, listings: 1000), .rename("/usb/x", to: "/usb/y"), .watch(events: 5, listings: 2),
+        .allow("/usb/y"), .settle,
+      ])
+  }
 }

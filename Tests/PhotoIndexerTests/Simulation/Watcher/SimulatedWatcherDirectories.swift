@@ -141,7 +141,7 @@ extension SimulatedWatcher {
     }
     missing[known] = nil
     refusals[known] = nil
-    if isRecursive { requestListing(known, .scan, scan: scan, isRecursive: true) }
+    if isRecursive || nodes[known]!.isIncomplete { requestListing(known, .scan, scan: scan, isRecursive: true) }
   }
 
   private func refuse(_ parent: DirectoryNumber, _ name: String) {
