@@ -15,6 +15,8 @@ final class ReconcilerFixture {
   let disk: MemoryDisk
   private let files: any PhotoFiles
   var reconciler: Reconciler
+  /// Whether callers wait for the syncs that records answer. The library asks for others itself.
+  var hasSyncCallers = true
   private let grace: Duration
 
   /// - Parameter files: the files that photod reads; nil for those of `disk`.
@@ -120,7 +122,8 @@ final class ReconcilerFixture {
   /// - Parameter contents: the files that were read ahead, by the index of their record.
   @discardableResult
   func apply(all records: [WatchRecord], contents: [Int: ContentReading] = [:]) throws -> CommitRecord {
-    try catalog.write { writer in
+    reconciler.syncs.awaited = hasSyncCallers ? Set(AskedSyncs.answered(by: records)) : []
+    return try catalog.write { writer in
       let batch = try reconciler.apply(
         records, contents: contents, with: writer, time: disk.wallTime, uptime: disk.bootTime)
       if !batch.record.isEmpty {

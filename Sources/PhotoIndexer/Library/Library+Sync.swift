@@ -44,11 +44,9 @@ extension Library {
       if number == idle.recordSync?.number {
         idle.recordSync?.lanes.remove(lane)
         if idle.recordSync?.lanes.isEmpty == true { idle.recordSync = nil }
-      } else if mustWait {
-        holdSync(number, by: lane)
-      } else {
-        answerSync(number, by: lane)
       }
+      guard reconciler.syncs.awaited.contains(number) else { continue }
+      if mustWait { holdSync(number, by: lane) } else { answerSync(number, by: lane) }
     }
     // A record may decide about the files for which these syncs wait.
     if mustWait { askForRecords() }

@@ -262,7 +262,8 @@ package actor Library {
     _ records: [WatchRecord], contents: [Int: ContentReading], of roots: Set<UInt16>
   ) throws {
     let before = reconciler.roots
-    reconciler.syncs = AskedSyncs(last: barrier.lastNumber, own: idle.recordSync?.number)
+    reconciler.syncs = AskedSyncs(
+      last: barrier.lastNumber, awaited: barrier.awaited(among: AskedSyncs.answered(by: records)))
     var requests = Set(reconciler.scans.underWay.values.map(\.request))
     let (batch, record) = try commit { writer in
       let batch = try reconciler.apply(

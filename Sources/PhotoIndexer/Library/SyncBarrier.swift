@@ -63,6 +63,12 @@ final class SyncBarrier: Sendable {
   /// The greatest number of a request.
   var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
 
+  /// Those of the requests for which callers wait.
+  func awaited(among numbers: [UInt64]) -> Set<UInt64> {
+    if numbers.isEmpty { return [] }
+    return state.withLock { state in Set(state.waiters.values.map(\.number)).intersection(numbers) }
+  }
+
   /// Makes the number of a request for whose answer no caller waits.
   func makeNumber() -> UInt64 { state.withLock { $0.nextNumber() } }
 

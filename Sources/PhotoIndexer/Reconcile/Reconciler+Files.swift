@@ -396,18 +396,23 @@ extension Reconciler {
   }
 
   /// Notes that the current lane has answered a sync, so that all records until its request were applied. That says
-  /// nothing about the roots of other lanes. A sync of the library itself decides only about files whose time has come: an
-  /// empty file may be in the middle of a rewrite.
-  func endWaitingForRecords(after number: UInt64, in batch: Batch) throws {
+  /// nothing about the roots of other lanes. A sync for which no caller waits decides only about files whose time has
+  /// come: an empty file may be in the middle of a rewrite.
+  ///
+  /// - Returns: the files that wait for no record any more.
+  func endWaitingForRecords(after number: UInt64, in batch: Batch) throws -> [AssetID] {
+    var decided: [AssetID] = []
     for assetID in retries.awaitingRecords {
       guard let retry = retries[assetID], let awaited = retry.awaitedSync, number > awaited,
-        number != syncs.own || retry.at <= batch.uptime
+        syncs.awaited.contains(number) || retry.at <= batch.uptime
       else { continue }
       let row = try batch.writer.file(ofAsset: assetID)
       let root = row.flatMap { roots[tree.rootID(of: $0.directoryID)]?.number }
       if let root, let lane = listings.laneRoots, !lane.contains(root) { continue }
       retries.endWaiting(of: assetID)
+      decided.append(assetID)
     }
+    return decided.sorted()
   }
 
   /// Reads these files again, as many as one turn may. The others stay due.

@@ -22,7 +22,7 @@ final class Reconciler {
   /// Files in the places of other photos. It is decided which photos they are when all scans of their volumes have ended.
   var held = HeldFiles()
   var retries = ReadRetries()
-  /// The numbers of the syncs that were asked for when a batch is applied.
+  /// The syncs that were asked for when a batch is applied.
   var syncs = AskedSyncs()
   let remembered: RememberedFiles
   var events: EventNotes
@@ -116,8 +116,12 @@ final class Reconciler {
       try rootOffline(root, errorNumber, in: &batch)
     case .synced(let number):
       try removeDeparted(in: &batch)
-      try endWaitingForRecords(after: number, in: batch)
-      batch.pendingFiles = try readAgain(retries.pending, in: &batch)
+      let decided = try endWaitingForRecords(after: number, in: batch)
+      if syncs.awaited.contains(number) {
+        batch.pendingFiles = try readAgain(retries.pending, in: &batch)
+      } else {
+        try readAgain(decided, in: &batch)
+      }
       batch.synced.append(number)
     case .unreadable(let directory, let name, let errorNumber):
       noteUnreadable(directory, name, errorNumber, in: &batch)
@@ -179,8 +183,13 @@ final class Reconciler {
 struct AskedSyncs {
   /// The greatest number so far.
   var last: UInt64 = 0
-  /// The number of the sync for which no caller waits, because the library asked for it itself.
-  var own: UInt64?
+  /// The numbers for which callers wait. The library asks for others itself, and some callers have given up.
+  var awaited: Set<UInt64> = []
+
+  /// The numbers of the syncs that records answer.
+  static func answered(by records: [WatchRecord]) -> [UInt64] {
+    records.compactMap { if case .synced(let number) = $0 { number } else { nil } }
+  }
 }
 
 /// A place in the tree that holds at most one file.

@@ -269,7 +269,7 @@ private typealias Fixture = ReconcilerFixture
   /// The library asks for a sync because of another file.
   @Test func emptyPhotoWaitsForItsTimeThoughTheLibrarySyncs() throws {
     let (fixture, id) = try favorite()
-    fixture.reconciler.syncs.own = 1
+    fixture.hasSyncCallers = false
     try fixture.apply(found("a.jpg", fixture.disk.write("/p/a.jpg", bytes: 0)), .synced(number: 1))
     #expect(try fixture.paths() == ["/p/a.jpg": id])
     fixture.disk.pass(6)

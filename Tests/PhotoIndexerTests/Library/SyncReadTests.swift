@@ -119,37 +119,85 @@ private typealias Fixture = ReconcilerFixture
     func stop() async {}
   }
 
+  /// A library over files in memory, and the syncs that it asks for.
+  private struct QuietLibrary {
+    let environment: TestCatalog
+    let library: Library
+    let disk = MemoryDisk()
+    let clock = SimulatedClock()
+    let watcher = SyncLog()
+
+    init(_ name: String) async throws {
+      environment = try TestCatalog(name)
+      library = try Library(
+        catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: watcher,
+        files: disk, clock: clock, configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
+        logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
+      try await library.adoptRoots()
+    }
+
+    func take(_ records: WatchRecord...) async { await take(all: records) }
+
+    func take(all records: [WatchRecord]) async {
+      await library.take(ReadAhead.Input(input: .batch(records), contents: [:]))
+    }
+
+    /// The photos in the order of their ids.
+    func assets() throws -> [Asset] {
+      try environment.catalog.read { reader in
+        try reader.assets(reader.ids(reader.plan(FetchOptions())).sorted()).assets
+      }
+    }
+
+    func models() throws -> [String?] { try assets().map { $0.camera?.model } }
+
+    /// Another file has the place of a photo that was renamed, and photod-watch sees it at the photo's new name.
+    func exchange(_ name: String, for other: String) async throws {
+      disk.remove("/p/" + name)
+      disk.write("/p/" + name, camera: "C")
+      await take(Fixture.moved(name, to: other, disk.move("/p/" + name, "/p/" + other)))
+    }
+  }
+
   /// A file stands in for a renamed photo. No client asks for a sync, so the library does, and again only after a minute
   /// without an answer.
   @Test func libraryAsksForTheRecordsThatMayDecideAboutAFile() async throws {
-    let environment = try TestCatalog("record-syncs")
-    let (disk, clock, watcher) = (MemoryDisk(), SimulatedClock(), SyncLog())
-    let library = try Library(
-      catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: watcher,
-      files: disk, clock: clock, configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
-      logger: Logger(label: "record-syncs") { _ in SwiftLogNoOpLogHandler() })
-    try await library.adoptRoots()
-    func take(_ records: [WatchRecord]) async {
-      await library.take(ReadAhead.Input(input: .batch(records), contents: [:]))
-    }
-    func model() throws -> String? {
-      try environment.catalog.read { reader in
-        try reader.assets(reader.ids(reader.plan(FetchOptions()))).assets.first?.camera?.model
-      }
-    }
-    await take(Fixture.scan([("a.jpg", disk.write("/p/a.jpg", camera: "A"))]))
-    disk.pass(100)
-    disk.remove("/p/a.jpg")
-    disk.write("/p/a.jpg", camera: "C")
-    await take([Fixture.moved("a.jpg", to: "c.jpg", disk.move("/p/a.jpg", "/p/c.jpg"))])
-    for _ in 0..<2 { await library.doWhatIsDue() }
-    #expect(try watcher.asked.count == 1 && model() == "A")
-    clock.pass(61 * seconds)
-    for _ in 0..<2 { await library.doWhatIsDue() }
+    let quiet = try await QuietLibrary("record-syncs")
+    let watcher = quiet.watcher
+    await quiet.take(all: Fixture.scan([("a.jpg", quiet.disk.write("/p/a.jpg", camera: "A"))]))
+    quiet.disk.pass(100)
+    try await quiet.exchange("a.jpg", for: "c.jpg")
+    for _ in 0..<2 { await quiet.library.doWhatIsDue() }
+    #expect(try watcher.asked.count == 1 && quiet.models() == ["A"])
+    quiet.clock.pass(61 * seconds)
+    for _ in 0..<2 { await quiet.library.doWhatIsDue() }
     #expect(watcher.asked.count == 2)
-    await take([.synced(number: try #require(watcher.asked.last))])
-    #expect(try model() == "C")
-    await library.doWhatIsDue()
+    await quiet.take(.synced(number: try #require(watcher.asked.last)))
+    #expect(try quiet.models() == ["C"])
+    await quiet.library.doWhatIsDue()
     #expect(watcher.asked.count == 2)
+  }
+
+  /// No caller waits for a sync of the library, even if it has asked for another one since. So it decides only about the
+  /// photo for which it was asked, and not about one that is empty for a moment.
+  @Test func aLateAnswerToTheLibraryDecidesOnlyWhatIsDue() async throws {
+    let quiet = try await QuietLibrary("late-record-syncs")
+    await quiet.take(
+      all: Fixture.scan([
+        ("a.jpg", quiet.disk.write("/p/a.jpg", camera: "A")), ("b.jpg", quiet.disk.write("/p/b.jpg", camera: "B")),
+      ]))
+    quiet.disk.pass(100)
+    try await quiet.exchange("a.jpg", for: "c.jpg")
+    await quiet.library.doWhatIsDue()
+    quiet.clock.pass(61 * seconds)
+    await quiet.library.doWhatIsDue()
+    let asked = quiet.watcher.asked
+    #expect(asked.count == 2)
+    await quiet.take(Fixture.file("b.jpg", quiet.disk.write("/p/b.jpg", bytes: 0)))
+    await quiet.take(.synced(number: try #require(asked.first)))
+    #expect(try quiet.models() == ["C", "B"])
+    quiet.clock.pass(6 * seconds)
+    await quiet.take(.synced(number: try #require(asked.last)))
+    #expect(try quiet.models() == ["C"])
   }
 }
