@@ -105,29 +105,6 @@ private typealias Fixture = ReconcilerFixture
 
 /// A share that does not answer proves nothing about its files.
 @Suite struct UnknownFileTests {
-  /// Files whose state is unknown while `isSilent`.
-  private final class SilentShare: PhotoFiles {
-    let disk = MemoryDisk()
-    let isSilent = Atomic(false)
-
-    var silent: Bool { isSilent.load(ordering: .acquiring) }
-
-    func look(_ path: [UInt8]) -> FileLookup { silent ? .unknown : disk.look(path) }
-    func stat(_ path: [UInt8]) -> FileStat? { silent ? nil : disk.stat(path) }
-    func exists(_ path: [UInt8]) -> Bool { silent || disk.exists(path) }
-    func volumeIdentity(device: UInt64, path: [UInt8]) -> String { disk.volumeIdentity(device: device, path: path) }
-    func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
-      silent
-        ? .unreadable("its share does not answer") : disk.read(path, expecting: expected, isSampled: isSampled)
-    }
-    func marks(
-      _ path: [UInt8], expecting expected: FileStat, isWhole: Bool, while shouldGoOn: () -> Bool
-    ) -> ContentMarks? {
-      silent ? nil : disk.marks(path, expecting: expected, isWhole: isWhole, while: shouldGoOn)
-    }
-    var readCount: Int { disk.readCount }
-  }
-
   @Test func newFileGetsNoIdentifierFromAShareThatDoesNotAnswer() throws {
     let share = SilentShare()
     let fixture = try ReconcilerFixture(files: share)
@@ -136,10 +113,10 @@ private typealias Fixture = ReconcilerFixture
     let ids = try fixture.paths()
     // The records look like a rename, because the same inode is in another place. The old place can't be examined.
     let b = share.disk.link("/p/a.jpg", "/p/b.jpg")
-    share.isSilent.store(true, ordering: .releasing)
+    share.isSilent = true
     try fixture.apply(Fixture.file("b.jpg", b))
     #expect(try fixture.paths()["/p/a.jpg"] == ids["/p/a.jpg"])
-    share.isSilent.store(false, ordering: .releasing)
+    share.isSilent = false
     try fixture.apply(Fixture.file("a.jpg", a), Fixture.file("b.jpg", b))
     #expect(try fixture.paths()["/p/a.jpg"] == ids["/p/a.jpg"] && fixture.paths().count == 2)
   }

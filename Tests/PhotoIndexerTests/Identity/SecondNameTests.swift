@@ -148,6 +148,40 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.paths().isEmpty)
   }
 
+  /// The photos of a folder are moved to a new one on a share, which does not say what is at their former places. They are
+  /// so many that a second scan would have to miss them, too, if they were gone.
+  @Test(arguments: [150, 149]) func photosOfAMissedFolderKeepTheirIds(count: Int) throws {
+    let share = SilentShare()
+    let fixture = try ReconcilerFixture(grace: .seconds(600), files: share)
+    let names = (0..<150).map { "\($0).jpg" }
+    let staying = share.disk.write("/p/stays.jpg", keepsBirth: false)
+    var listing: [WatchRecord] = [.listingStarted(number: 2, evidence: .scan)]
+    for name in names {
+      listing.append(Fixture.file(name, in: 2, share.disk.write("/p/old/" + name, keepsBirth: false)))
+    }
+    try fixture.apply(
+      all: [Fixture.top, Fixture.file("stays.jpg", staying), Fixture.found(2, "old", inode: 50)] + listing
+        + [.listingEnded(number: 2, complete: true)])
+    let ids = try fixture.paths()
+    share.disk.pass(100)
+    try fixture.restart()
+    let moved = names.prefix(count)
+    let files = moved.map { ($0, share.disk.move("/p/old/" + $0, "/p/new/" + $0)) }
+    for name in names.dropFirst(moved.count) { share.disk.remove("/p/old/" + name) }
+    share.isSilent = true
+    try fixture.apply(
+      all: [
+        started(.start), Fixture.top, .listingStarted(number: 1, evidence: .scan), Fixture.file("stays.jpg", staying),
+        .listingEnded(number: 1, complete: true), Fixture.found(3, "new", inode: 60),
+        .listingStarted(number: 3, evidence: .scan),
+      ] + files.map { Fixture.file($0.0, in: 3, $0.1) } + [
+        .listingEnded(number: 3, complete: true), .scanEnded(root: 1, request: 0, complete: true),
+      ])
+    share.isSilent = false
+    let paths = try fixture.paths()
+    #expect(moved.allSatisfy { paths["/p/new/" + $0] == ids["/p/old/" + $0] } && paths.count == count + 1)
+  }
+
   /// The photo gets a second name and is saved. The record of the save is not lost, so the second name is no move.
   @Test func photoThatGetsASecondNameAndIsSavedKeepsItsId() throws {
     let fixture = try ReconcilerFixture()

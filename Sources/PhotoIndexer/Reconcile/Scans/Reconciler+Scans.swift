@@ -175,7 +175,7 @@ extension Reconciler {
     var missed = try missed(by: scan, below: base, in: batch)
     batch.context.missed = Set(missed.files.map(\.assetID))
     defer { batch.context.missed = [] }
-    missed.files = try moveToSecondNames(missed.files, in: &batch)
+    try moveToSecondNames(&missed, in: &batch)
     var isConfirmed = requests.isConfirmed(scan.request)
     if scan.partOf == nil {
       if roots[scan.rootID]?.isAdopted == true { isConfirmed = true }
@@ -199,24 +199,24 @@ extension Reconciler {
   }
 
   /// Moves the missed photos that the scan has found by other names. At that time they were in their known places, or the
-  /// library could not look there.
-  ///
-  /// - Returns: the others.
-  private func moveToSecondNames(
-    _ missed: [(assetID: AssetID, place: Place)], in batch: inout Batch
-  ) throws -> [(assetID: AssetID, place: Place)] {
-    if scans.secondNames.isEmpty { return missed }
-    var others: [(assetID: AssetID, place: Place)] = []
-    for (assetID, place) in missed {
-      guard scans.secondNames[assetID] != nil, let row = try batch.writer.file(place.directoryID, place.name),
-        row.assetID == assetID, try replacement(of: row, in: batch) != nil
-      else {
-        others.append((assetID, place))
-        continue
-      }
-      try remove(row, in: &batch)
+  /// library could not look there. They are not missed any more, so the brake does not count them.
+  private func moveToSecondNames(_ missed: inout Missed, in batch: inout Batch) throws {
+    let directories = Set(missed.directories.map(\.id))
+    func isMissed(_ row: FileRow) -> Bool {
+      batch.context.missed.contains(row.assetID)
+        || tree.ancestors(of: row.directoryID).contains(where: directories.contains)
     }
-    return others
+    var moved: Set<AssetID> = []
+    for assetID in scans.secondNames.keys.sorted() {
+      guard let row = try batch.writer.file(ofAsset: assetID), isMissed(row),
+        let replacement = try replacement(of: row, in: batch), !isMissed(replacement)
+      else { continue }
+      try remove(row, in: &batch)
+      moved.insert(assetID)
+    }
+    if moved.isEmpty { return }
+    missed.files.removeAll { moved.contains($0.assetID) }
+    missed.directories = try missed.directories.map { ($0.id, try assetCountWithoutDrives(below: $0.id, in: batch)) }
   }
 
   /// The photos that a scan has missed in the directory that it was for.
