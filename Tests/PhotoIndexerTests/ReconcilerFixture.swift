@@ -133,6 +133,15 @@ final class ReconcilerFixture {
     }
   }
 
+  /// Reads the files whose retry is due.
+  func readAgain() throws {
+    try catalog.write { writer in
+      var batch = Batch(writer: writer, time: disk.wallTime, uptime: disk.bootTime)
+      try reconciler.readAgainWhatIsDue(in: &batch)
+      if !batch.record.isEmpty { try writer.append(origin: batch.origin, date: disk.wallTime) }
+    }
+  }
+
   /// Lets days pass with one commit a day, as the library's age counts them.
   func age(days: Int) throws {
     for day in 0..<days {

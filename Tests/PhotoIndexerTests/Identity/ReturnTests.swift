@@ -361,6 +361,25 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.retries.isEmpty)
   }
 
+  /// The file is read between two batches of a listing that finds it. It may have got new permissions before.
+  @Test(arguments: [true, false]) func fileThatIsReadDuringAListingIsTheDeletedOne(isChanged: Bool) throws {
+    let (fixture, id, album) = try favorite()
+    fixture.disk.copy("/p/a.jpg", "/backup/a.jpg")
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.gone("a.jpg"))
+    var stat = fixture.disk.copy("/backup/a.jpg", "/p/b.jpg")
+    try fixture.apply(all: [Fixture.file("b.jpg", stat)], contents: [0: .late])
+    #expect(try fixture.paths()["/p/b.jpg"] != id)
+    fixture.disk.pass(1)
+    if isChanged { stat = fixture.disk.edit("/p/b.jpg", editsContent: false) }
+    try fixture.apply(.listingStarted(number: 1, evidence: .event))
+    fixture.disk.pass(6)
+    try fixture.readAgain()
+    try fixture.apply(Fixture.file("b.jpg", stat), .listingEnded(number: 1, complete: true))
+    try expectItsOwn(fixture, id, at: "/p/b.jpg", album: album)
+    #expect(fixture.reconciler.retries.isEmpty)
+  }
+
   @Test func userDataOfALostCatalogIsFoundByPath() throws {
     let fixture = try ReconcilerFixture()
     try fixture.catalog.write { writer in

@@ -219,7 +219,7 @@ private typealias Fixture = ReconcilerFixture
     let (fixture, id, known, standIn) = try favoriteInANewFolder()
     try fixture.apply(moved("a.jpg", to: "c.jpg", standIn, at: fixture.disk.time))
     fixture.disk.pass(6)
-    try readAgain(in: fixture)
+    try fixture.readAgain()
     try fixture.apply(all: listFolder(known))
     try expectFavorite(id, in: fixture)
   }
@@ -230,14 +230,6 @@ private typealias Fixture = ReconcilerFixture
     try fixture.apply(moved("a.jpg", to: "c.jpg", standIn, at: fixture.disk.time), found("c.jpg", standIn))
     try fixture.apply(all: listFolder(known))
     try expectFavorite(id, in: fixture)
-  }
-
-  private func readAgain(in fixture: ReconcilerFixture) throws {
-    try fixture.catalog.write { writer in
-      var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
-      try fixture.reconciler.readAgainWhatIsDue(in: &batch)
-      if !batch.record.isEmpty { try writer.append(origin: batch.origin, date: fixture.disk.wallTime) }
-    }
   }
 
   /// The favorite leaves the library by the name at which photod-watch saw the other file.
