@@ -18,7 +18,8 @@ import PhotoModel
 /// 2. Some file systems, such as FAT, give out new inodes at a mount and do not store the change time. There, the marks stay
 ///    valid if rule 3 of `FileRow+Stat.swift` holds. Otherwise a card would be read again after each mount.
 /// 3. If a file has been changed and can't be read yet, its row keeps the marks of the content that was read last. The next
-///    reading is compared with them. If only the change time differs, all of them stay. Otherwise only the fingerprint does.
+///    reading is compared with them. If size and modification time are the same, all of them stay. Otherwise only the
+///    fingerprint does.
 enum IdentityProof {
   /// The properties that the rule compares.
   struct Description {

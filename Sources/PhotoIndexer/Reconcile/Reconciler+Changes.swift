@@ -222,9 +222,9 @@ extension Reconciler {
       var pending = old
       pending.readTime = .unknown
       pending.isInDoubt = hasNewBytes(old, row, in: batch)
-      // A copy with the content that was read last is still this photo's copy. Another file, size or time means that
-      // the content changed.
-      if !old.hasIdentity(of: stat) || !old.hasSizeAndTime(of: stat) { pending.marks = old.marks.voided }
+      // A copy with the content that was read last is still this photo's copy, and a file that was put back may have that
+      // content. Another size or time means that the content changed.
+      if !old.hasSizeAndTime(of: stat) { pending.marks = old.marks.voided }
       // The reading is void. If this is the same file, the row keeps the fact that it existed after its birth.
       if old.hasIdentity(of: stat) { pending.changeTime = max(old.readTime, old.changeTime, stat.changed) }
       pending.inode = row.inode

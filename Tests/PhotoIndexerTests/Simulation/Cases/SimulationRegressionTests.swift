@@ -556,4 +556,14 @@ import Testing
         .allow("/usb/y"), .settle,
       ])
   }
+
+  @Test func folderThatIsPutBackTwiceHasItsPhotos() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/z"), .makeDirectory("/usb/x"), .write("/pics/z/a.jpg"), .write("/usb/x/a.jpg"), .settle,
+        .backUp("/usb/x"), .remove("/usb/x"), .stop, .start, .restore("/usb/x"), .watch(events: 1000, listings: 1000),
+        .remove("/usb/x"), .restore("/usb/x"), .settle,
+      ])
+  }
 }
