@@ -50,7 +50,7 @@ extension Reconciler {
   /// Restores a deleted asset whose very file (the content alone is not enough) is in the place of another photo. That
   /// happens when two names are exchanged, because the two renames are reported one after the other.
   ///
-  /// - Returns: false if the file is not that of a deleted asset.
+  /// - Returns: false if the file is not that of a deleted asset, or if a program saved it over the photo.
   func returns(
     over occupant: FileRow, _ place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws -> Bool {
@@ -58,6 +58,10 @@ extension Reconciler {
     var (content, row) = read(place, stat, assetID: 0, reading: reading, isSampled: batch.context.evidence == .event)
     try sampleIfDeleted(&row, in: batch)
     guard let former = try tombstone(ofInode: row, in: batch) else { return false }
+    if isSave(former, over: place, stat, in: batch) {
+      try batch.writer.removeTombstone(former.assetID, hasUserData: false)
+      return false
+    }
     remembered.noteFile(inode: row.inode)
     batch.noteChange()
     try remove(occupant, in: &batch)

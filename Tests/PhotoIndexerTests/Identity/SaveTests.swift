@@ -412,6 +412,25 @@ private typealias Fixture = ReconcilerFixture
     try expectSaved(fixture, id, deleted: deleted)
   }
 
+  /// The library took in the file, and then that it has left its name. The record of its rename over the photo was lost.
+  @Test(arguments: [1, 100]) func saveWhoseSecondHalfIsLostKeepsThePhoto(seconds: Int64) throws {
+    let (fixture, id) = try favorite()
+    let new = fixture.disk.write("/p/new.jpg")
+    try fixture.apply(found("new.jpg", new, at: fixture.disk.time, isWritten: true))
+    fixture.disk.pass(seconds)
+    let other = try #require(try fixture.paths()["/p/new.jpg"])
+    let saved = fixture.disk.move("/p/new.jpg", "/p/a.jpg")
+    try fixture.apply(.overflow, .scanStarted(root: 1, request: 0, reason: .overflow))
+    try fixture.apply(Fixture.gone("new.jpg"))
+    try fixture.apply(
+      .listingStarted(number: 1, evidence: .scan), Fixture.file("a.jpg", saved),
+      .listingEnded(number: 1, complete: true), .scanEnded(root: 1, request: 0, complete: true))
+    // A file that is older than two seconds is a photo of its own.
+    #expect(try fixture.paths() == ["/p/a.jpg": seconds < 2 ? id : other])
+    #expect(try fixture.asset("/p/a.jpg").isFavorite == (seconds < 2))
+    #expect(try fixture.catalog.read { try $0.tombstone(of: other) } == nil)
+  }
+
   @Test(arguments: [true, false]) func photoThatIsBackForAWhileIsAPhotoOfItsOwn(isSameFile: Bool) throws {
     let (fixture, _, deleted) = try favoriteAndDeletedPhoto()
     try fixture.apply(found("new.jpg", writeDeletedContent(fixture), at: fixture.disk.time))

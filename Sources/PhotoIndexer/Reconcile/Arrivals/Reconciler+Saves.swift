@@ -38,6 +38,20 @@ extension Reconciler {
     return try !batch.writer.hasUserData(source.assetID)
   }
 
+  /// Whether a program saved a file over another photo, although the library took it for a photo that was deleted. That
+  /// happens if the file was found beside the photo, and the record of its rename was lost.
+  ///
+  /// - Parameters:
+  ///   - former: the asset that the file was.
+  ///   - place: that of the other photo.
+  func isSave(_ former: Tombstone, over place: Place, _ stat: FileStat, in batch: Batch) -> Bool {
+    let born = stat.identity.born
+    return batch.context.evidence == .scan && !former.hasUserData && former.path != path(of: place)
+      && born != .unknown && volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
+      && age(of: born, at: former.addedDate) >= -Self.clockTick
+      && (-Self.clockTick..<Self.atomicSaveAge).contains(age(of: born, at: stat.changed))
+  }
+
   /// The birth of a file. Without a birth time it is the time of the event that reported the file. If photod was
   /// started since, it is the time of the last write, if the asset was added right after that.
   private func birth(of file: FileRow, _ arrival: RecentArrivals.Arrival?, in batch: Batch) throws -> WallTime? {

@@ -287,4 +287,22 @@ import Testing
         .rename("/pics/y/b.jpg", to: "/pics/z/new.jpg"), .edit("/pics/z/new.jpg"), .settle,
       ])
   }
+
+  @Test func saveWhoseSecondHalfIsLostKeepsThePhoto() async throws {
+    try await expectPasses([
+      .write("/pics/e.jpg"), .write("/outside/a.jpg"), .remove("/outside/a.jpg"), .settle,
+      .writeAgain("/pics/new.jpg", bytesOf: "/outside/a.jpg"), .watch(events: 1000, listings: 1000),
+      .take(2, records: 4), .replace("/pics/e.jpg", by: "/pics/new.jpg"), .watch(events: 1, listings: 0), .overflow,
+      .settle,
+    ])
+  }
+
+  @Test func photoThatIsCarriedOverAnotherBeforeItWasSeenIsASave() async throws {
+    try await expectPasses(
+      usb: .old,
+      [
+        .makeDirectory("/usb/x"), .write("/usb/f.jpg"), .write("/pics/e.jpg"), .settle,
+        .carry("/pics/e.jpg", to: "/usb/x/b.jpg"), .rename("/usb/x/b.jpg", to: "/usb/f.jpg"), .settle,
+      ])
+  }
 }

@@ -29,7 +29,8 @@ import WatchRecords
 ///      within one that keeps no inodes. The identity is proven only if a sample or a hash was made before.
 ///    - It was moved to another file system, and one of these holds: anything was lost, folders changed, another photo
 ///      has the same content, the clock was set since the photo came, an hour passed before the library saw the move,
-///      it was changed before the library had it in its new place, or a person gave user data to the copy.
+///      it was changed or renamed over another photo before the library had it in its new place, or a person gave user
+///      data to the copy.
 ///    - It was moved to another file system, and has an id again that it had in an earlier epoch and lost with some
 ///      events. Its content is that of the asset which was deleted then. A present photo with this content comes first,
 ///      but a new one without user data is found by its content only after the library was idle.
@@ -206,8 +207,8 @@ struct SimulationOracle {
     }
   }
 
-  /// Notes photos that were changed in a place in which the library had no photo. If they came from another file system,
-  /// nothing proves what they are.
+  /// Notes photos that were changed, or renamed over others, in a place in which the library had no photo. If they came
+  /// from another file system, nothing proves what they are.
   mutating func noteChanged(_ photos: some Sequence<Int>) { unseen.formUnion(carried.intersection(photos)) }
 
   mutating func noteClockSet() {

@@ -53,7 +53,13 @@ extension Simulation {
     case .save(let path, let beside): isDone = disk.save(path, beside: beside)
     case .rename(let path, let to):
       isFolder = disk.entry(path)?.photo == 0
+      let isOverPhoto = (disk.entry(to)?.photo ?? 0) != 0
       isDone = disk.rename(path, to)
+      if isDone, isOverPhoto, let photo = disk.entry(to)?.photo,
+        !assets.values.contains(where: { $0.simulatedPath == path })
+      {
+        oracle.noteChanged([photo])
+      }
     case .exchange(let path, let with):
       isFolder = disk.entry(path)?.photo == 0 || disk.entry(with)?.photo == 0
       isDone = disk.exchange(path, with)
