@@ -162,7 +162,7 @@ deb:
 	ls $(DEBDIR)/*.deb
 
 check-deb: deb
-	Scripts/deps dbus-user-session libpam-systemd lintian systemd
+	Scripts/deps dbus-user-session libheif-examples libpam-systemd lintian systemd
 	Scripts/check-deb $(DEBDIR)/photod_*.deb
 
 clean: stop
