@@ -13,6 +13,8 @@ RUNS ?=
 # How long `make fuzz` runs each fuzz target, and which. Without names, all of them run.
 SECONDS ?= 60
 TARGETS ?=
+# The version of systemd on which `make check-deb` tests. Without it, that of this system.
+SYSTEMD ?=
 # A folder with older programs, with which `make bench` compares the built ones.
 BESIDE ?=
 
@@ -51,7 +53,8 @@ help:
 	echo 'make install [PREFIX=/usr/local] [DESTDIR=DIR], make uninstall'
 	echo 'make deb [RELEASE=DIR]    make the Debian packages photod, photod-images and photod-videos,'
 	echo '                          with the programs of DIR if it is given'
-	echo 'make check-deb            make the Debian packages, and test them'
+	echo 'make check-deb [SYSTEMD=257]'
+	echo '                          make the Debian packages, and test them, on this version of systemd if it is given'
 
 deps:
 	Scripts/deps
@@ -163,7 +166,7 @@ deb:
 
 check-deb: deb
 	Scripts/deps dbus-user-session libheif-examples libpam-systemd lintian systemd
-	Scripts/check-deb $(DEBDIR)/photod_*.deb
+	Scripts/check-deb $(if $(SYSTEMD),--systemd '$(SYSTEMD)') $(DEBDIR)/photod_*.deb
 
 clean: stop
 	rm -rf .build .build-fuzz
