@@ -24,6 +24,8 @@ package struct UserManagerRun: Sendable {
   private static let tools =
     ProcessInfo.processInfo.environment["PHOTOD_TEST_TOOLS"]
     ?? package.deletingLastPathComponent().appending(path: "shared/tools").path
+  /// The version of systemd, if it is not that of this system.
+  private static let systemd = ProcessInfo.processInfo.environment["PHOTOD_TEST_SYSTEMD"]
   /// The checks, as their scripts name them.
   package static let names: [String] = {
     do {
@@ -52,7 +54,8 @@ package struct UserManagerRun: Sendable {
     output = try await withCheckedThrowingContinuation { continuation in
       // Half a minute is too long for a thread of the pool.
       DispatchQueue(label: "service-run").async {
-        continuation.resume(with: Swift.Result { try Self.run([BuiltPrograms.folder, Self.tools]) })
+        let version = Self.systemd.map { [$0] } ?? []
+        continuation.resume(with: Swift.Result { try Self.run([BuiltPrograms.folder, Self.tools] + version) })
       }
     }
     var name: String?
