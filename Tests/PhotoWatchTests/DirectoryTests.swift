@@ -80,6 +80,28 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// A forbidden directory can't be watched or looked at under its new name.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"),
+    arguments: [["b"], ["a", "b"]])
+  func exchangedDirectoriesKeepTheirNumbersThoughTheyAreForbidden(forbidden: [String]) async throws {
+    disk.write("a/one.jpg")
+    disk.write("b/two.jpg")
+    let session = try await forbiddingSession()
+    for name in forbidden { chmod(disk.path(name), 0) }
+    try await session.sync()
+    let a = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
+    let b = try #require(session.model.number(ofPath: Array(disk.path("b").utf8)))
+    try #require(renameat2(disk.path("a"), disk.path("b")) == 0)
+    try await session.sync()
+    #expect(session.model.number(ofPath: Array(disk.path("a").utf8)) == b)
+    #expect(session.model.number(ofPath: Array(disk.path("b").utf8)) == a)
+    for name in ["a", "b"] { chmod(disk.path(name), 0o755) }
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   @Test func aDirectoryMovesBetweenRoots() async throws {
     disk.write("a/one.jpg")
     let session = try await WatchSession(roots: [disk.root, disk.outside])
@@ -252,6 +274,33 @@ import WatchRecords
     session.expectDiskState([disk.root])
     #expect(session.model.files.count == 2)
     await session.watcher.stop()
+  }
+
+  /// The directory is moved into another one, which is forbidden before photod-watch reads the events.
+  @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
+  func aDirectoryThatMovesIntoAForbiddenOneIsNotGone() async throws {
+    disk.write("a/one.jpg")
+    disk.write("p/two.jpg")
+    let session = try await forbiddingSession()
+    let number = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    disk.rename("a", "p/b")
+    chmod(disk.path("p"), 0)
+    kill(process, SIGCONT)
+    try await session.sync()
+    #expect(session.model.number(ofPath: Array(disk.path("p/b").utf8)) == number)
+    chmod(disk.path("p"), 0o755)
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    #expect(session.model.files.count == 2)
+    await session.watcher.stop()
+  }
+
+  /// photod-watch as the root user of a namespace. That user has no rights in what belongs to another user there.
+  private func forbiddingSession() async throws -> WatchSession {
+    system("chown -R 12345:12345 '\(disk.root)'")
+    return try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
   }
 
   /// Its names can be listed, but not looked at. A program that works in a folder below it can still change that folder.

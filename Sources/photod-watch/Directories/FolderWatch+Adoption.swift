@@ -23,7 +23,7 @@ extension FolderWatch {
     keepAlive()
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
-      if mayPass(error.number) { _ = relinkUnseen(parent, name, moveCookie: moveCookie, error) }
+      _ = relinkUnseen(parent, name, moveCookie: moveCookie, error)
       listLater(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
@@ -152,8 +152,14 @@ extension FolderWatch {
 
   func displaceOccupant(of parent: NodeIndex, _ name: [UInt8], evidence: Evidence) {
     guard let occupant = tree.child(of: parent, named: name) else { return }
-    tree.displace(occupant)
-    markMissing(occupant, evidence: evidence)
+    displace(occupant, evidence: evidence)
+  }
+
+  /// Takes a directory out of its place, which another one has now.
+  func displace(_ index: NodeIndex, evidence: Evidence) {
+    tree.displace(index)
+    markMissing(index, evidence: evidence)
+    unsettled.lastDisplaced = tree.reference(index)
   }
 
   // MARK: - Removal

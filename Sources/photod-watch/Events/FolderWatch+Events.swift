@@ -95,10 +95,19 @@ extension FolderWatch {
       let wasRenamed = event.has(IN_MOVED_FROM)
       markMissing(child, evidence: wasRenamed && polling.directories.count > 0 ? .scan : .event)
       unsettled.missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
+      if wasRenamed { noteExchange(of: event.name, in: index, event.moveCookie) }
       unsettled.missing[child]?.isDeleted = !wasRenamed
     } else if event.has(IN_ATTRIB) {
       if let child { noteAttributes(of: child, in: index) } else { enter(index, event.name) }
     }
+  }
+
+  /// The directory that leaves may be the one that another one displaced at this name.
+  private func noteExchange(of name: [UInt8], in parent: NodeIndex, _ moveCookie: UInt32) {
+    guard let displaced = unsettled.lastDisplaced, tree.isAlive(displaced), tree[displaced.index].parent == parent,
+      tree.name(displaced.index).elementsEqual(name)
+    else { return }
+    unsettled.missing[displaced.index]?.moveCookie = moveCookie
   }
 
   /// A permission may have been granted or withdrawn. Most of these events only report new times, as after a copy.

@@ -63,13 +63,20 @@ extension FolderWatch {
     unsettled.retries.contains { $0.value.attempts < ListingRetry.trustedAttempts && !hasMissing(at: $0.key) }
   }
 
+  /// The missing directory that a rename took away. In an exchange, the tree has the first directory at the name that the
+  /// second one leaves. The second one was displaced there.
+  private func directory(movedBy moveCookie: UInt32) -> NodeIndex? {
+    let moved = unsettled.missing.lazy.filter { $0.value.moveCookie == moveCookie }.map(\.key)
+    return moved.first { tree[$0].flags.contains(.displaced) } ?? moved.first
+  }
+
   /// Relinks a directory that was renamed to this name but can't be opened or looked at there. The cookie of the rename
   /// identifies it, and it is looked at later.
   /// - Returns: false if the event is no such rename.
   func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
-    guard moveCookie != 0, !meansAbsent(error.number),
-      let known = unsettled.missing.first(where: { $0.value.moveCookie == moveCookie })?.key,
-      unsettled.missing[known]?.isDead == false, !tree.isWithin(parent, known)
+    guard moveCookie != 0, error.number != ESTALE, !meansAbsent(error.number),
+      let known = directory(movedBy: moveCookie), unsettled.missing[known]?.isDead == false,
+      !tree.isWithin(parent, known)
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
     displaceOccupant(of: parent, name, evidence: .event)
