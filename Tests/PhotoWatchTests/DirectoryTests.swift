@@ -102,6 +102,30 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The queue overflows between the two halves of the rename, so only the scan finds the directory.
+  @Test func aDirectoryWhoseArrivalIsLostIsNotGone() async throws {
+    // The scan takes longer than a directory may be missing.
+    for index in 0..<5_000 { Disk.makeDirectories(disk.path("d\(index)")) }
+    disk.write("from/sub/one.jpg")
+    for name in ["a.jpg", "b.jpg"] { disk.write(name) }
+    Disk.makeDirectories(disk.path("z/z"))
+    let session = try await WatchSession(roots: [disk.root])
+    let number = try #require(session.model.number(ofPath: Array(disk.path("from").utf8)))
+    let process = try #require(session.watcher.processID)
+    let limit = try #require(Int(Disk.read("/proc/sys/fs/inotify/max_queued_events")?.dropLast() ?? ""))
+    kill(process, SIGSTOP)
+    // Two names alternate, because the kernel merges equal events.
+    for round in 0..<limit - 1 { utimensat(AT_FDCWD, disk.path(round % 2 == 0 ? "a.jpg" : "b.jpg"), nil, 0) }
+    disk.rename("from", "z/z/to")
+    kill(process, SIGCONT)
+    let said = try await session.sync()
+    #expect(said.contains(.overflow))
+    #expect(session.model.number(ofPath: Array(disk.path("z/z/to").utf8)) == number)
+    #expect(!said.contains { if case .directoryGone = $0 { true } else { false } })
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   @Test func aDirectoryMovesBetweenRoots() async throws {
     disk.write("a/one.jpg")
     let session = try await WatchSession(roots: [disk.root, disk.outside])

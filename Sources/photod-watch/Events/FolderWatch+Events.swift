@@ -29,6 +29,10 @@ extension FolderWatch {
   private func noteOverflow() {
     report(.overflow)
     events.progress.hasOverflowed = true
+    // The event of a directory's new name may be lost, so only the scan shows that it is gone.
+    for (index, entry) in unsettled.missing where !entry.isDead && !entry.isDeleted {
+      unsettled.missing[index]?.evidence = .scan
+    }
     // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
     watches.retired = [:]
     for id in scans.running.keys { scans.running[id]?.complete = false }

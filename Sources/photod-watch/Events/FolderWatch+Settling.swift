@@ -76,8 +76,10 @@ extension FolderWatch {
     guard !unsettled.missing.isEmpty, files.held.isEmpty else { return }
     // A missing directory may be inside one that can't be read at the moment.
     let isHidden = mayHideDirectories
-    // A directory that a scan misses in one root may turn up in another.
-    let isScanning = polling.rounds.isPassing || scans.running.values.contains { $0.remaining > 0 }
+    // A directory that a scan misses in one root may turn up in another. After an overflow, the scans begin later in this
+    // turn.
+    let isScanning =
+      events.progress.hasOverflowed || polling.rounds.isPassing || scans.running.values.contains { $0.remaining > 0 }
     for (index, entry) in unsettled.missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       guard unsettled.missing[index] != nil else { continue }
       guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }
