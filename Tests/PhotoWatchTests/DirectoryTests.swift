@@ -321,6 +321,25 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// A directory leaves, and another one that is forbidden gets its name.
+  @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
+  func aForbiddenDirectoryInThePlaceOfAnotherIsNotTakenForIt() async throws {
+    disk.write("a/one.jpg")
+    let session = try await forbiddingSession()
+    #expect(rename(disk.path("a"), disk.outside + "/a") == 0)
+    mkdir(disk.path("a"), 0)
+    chown(disk.path("a"), 12345, 12345)
+    try await session.sync()
+    #expect(session.model.files.isEmpty)
+    #expect(session.records.contains { if case .unreadable(_, Array("a".utf8), EACCES) = $0 { true } else { false } })
+    chmod(disk.path("a"), 0o755)
+    disk.write("a/two.jpg")
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    #expect(session.model.files.count == 1)
+    await session.watcher.stop()
+  }
+
   /// photod-watch as the root user of a namespace. That user has no rights in what belongs to another user there.
   private func forbiddingSession() async throws -> WatchSession {
     system("chown -R 12345:12345 '\(disk.root)'")

@@ -49,7 +49,8 @@ extension FolderWatch {
     case .failure(let error):
       close(descriptor)
       return cannotEnter(
-        parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
+        parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
+        belated: belated || scan != nil)
     }
     let silent = silentFileSystem(descriptor, look)
     var watch: Int32 = -1
@@ -59,7 +60,8 @@ extension FolderWatch {
       case .failure(let error):
         close(descriptor)
         return cannotEnter(
-          parent, name, error, moveCookie: moveCookie, recursive: recursive, belated: belated || scan != nil)
+          parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
+          belated: belated || scan != nil)
       }
     }
     if watch >= 0, let known = watches.byDescriptor[watch] {

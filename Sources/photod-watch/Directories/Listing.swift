@@ -233,7 +233,8 @@ extension FolderWatch {
           recursive: request.isRecursive, belated: isBelated)
       case .failure(let error):
         if meansAbsent(error.number) || isForbidden { continue }
-        cannotEnter(index, directory.name, error, recursive: request.isRecursive, belated: isBelated)
+        cannotEnter(
+          index, directory.name, error, evidence: request.evidence, recursive: request.isRecursive, belated: isBelated)
       }
     }
   }
@@ -251,11 +252,14 @@ extension FolderWatch {
   }
 
   /// Reports that the directory at this name cannot be opened or looked at, and has it retried if that may help.
+  ///
+  /// - Parameter evidence: how the directory was found.
   func cannotEnter(
-    _ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, moveCookie: UInt32 = 0, recursive: Bool = false,
-    belated: Bool = false
+    _ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, evidence: Evidence = .event, moveCookie: UInt32 = 0,
+    recursive: Bool = false, belated: Bool = false
   ) {
     if relinkUnseen(parent, name, moveCookie: moveCookie, error) { return }
+    displaceIfForbidden(parent, name, error, evidence: evidence)
     if let child = tree.child(of: parent, named: name) {
       tree[child].flags.formUnion([.incomplete, .unreachable])
       tryAgain(child, after: error, recursive: recursive, belated: belated)
@@ -264,6 +268,17 @@ extension FolderWatch {
       unsettled.unentered[parent, default: []].insert(name)
     }
     report(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+  }
+
+  /// Takes the known directory out of its place if the one there, which is forbidden, is another. The right to look at a
+  /// directory's identity is that of its parent.
+  private func displaceIfForbidden(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, evidence: Evidence) {
+    guard error.number == EACCES, let child = tree.child(of: parent, named: name),
+      case .success(let descriptor) = directories.descriptor(of: parent, in: tree, rootPath: rootPath),
+      case .success(let look) = FileLook.at(descriptor, name), look.identity != tree[child].identity
+    else { return }
+    // A file system may be mounted over the known directory.
+    displace(child, evidence: look.identity.device == tree[child].identity.device ? evidence : .scan)
   }
 }
 

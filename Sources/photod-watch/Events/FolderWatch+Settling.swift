@@ -117,7 +117,7 @@ extension FolderWatch {
       case .failure(let error):
         unsettled.missing[index] = nil
         tree[index].flags.remove(.missing)
-        cannotEnter(parent, name, error)
+        cannotEnter(parent, name, error, evidence: entry.evidence)
       case .success(let opened):
         // It is back, or another directory is at its place. Watching it shows which. A scan may have passed it by.
         unsettled.missing[index] = nil
