@@ -324,9 +324,7 @@ extension Reconciler {
   /// - Parameter seenTime: when the file existed, if that is known.
   private func outlivedItsBirth(_ birthTime: WallTime, _ seenTime: WallTime) -> Bool {
     guard birthTime != .unknown, seenTime != .unknown else { return false }
-    // Whole seconds come from a clock that ticks every second, or every two seconds.
-    let tick = birthTime.isWholeSecond ? Self.clockGrain : Self.clockTick * 2
-    return age(of: birthTime, at: seenTime) >= tick
+    return age(of: birthTime, at: seenTime) >= max(tick(of: birthTime), Self.clockTick * 2)
   }
 
   // MARK: Moves to another disk
@@ -355,7 +353,7 @@ extension Reconciler {
         guard judged.insert(id).inserted, id > row.assetID, let copied = try batch.writer.addedDate(of: id),
           copied > added,
           isRenamedAway(row, as: copy)
-            || age(of: copy.birthTime == .unknown ? copy.changeTime : copy.birthTime, at: added) < Self.clockTick
+            || age(of: made(copy), at: added) < tick(of: made(copy))
         else { return .passedOver }
         if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
         switch IdentityProof.compare(original, .init(copy)) {
@@ -404,11 +402,18 @@ extension Reconciler {
   /// has times that do not show when.
   func originals(of copy: FileRow, addedAt added: WallTime) -> [RecentInsertions.Originals] {
     let volumeID = tree.row(copy.directoryID).volumeID
-    let made = copy.birthTime == .unknown ? copy.changeTime : copy.birthTime
-    let copied = RecentInsertions.Originals(keys: .init(copy), end: min(added, made + Self.clockTick))
+    let made = made(copy)
+    let copied = RecentInsertions.Originals(keys: .init(copy), end: min(added, made + tick(of: made)))
     guard !volumes.hasLastingInodes(volumeID) else { return [copied] }
     return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), end: added), copied]
   }
+
+  /// When a copy was made, as far as its file shows.
+  private func made(_ copy: FileRow) -> WallTime { copy.birthTime == .unknown ? copy.changeTime : copy.birthTime }
+
+  /// By how much the clock that gave a file this time may be late. Whole seconds come from a clock that ticks every second,
+  /// or every two seconds.
+  private func tick(of time: WallTime) -> Duration { time.isWholeSecond ? Self.clockGrain : Self.clockTick }
 
   /// A recent insertion, or nil if its file can't become the asset's file within this batch.
   private func copy(_ id: AssetID, of row: FileRow, in batch: Batch) throws -> FileRow? {

@@ -119,4 +119,15 @@ import Testing
         .carry("/usb/y/e.jpg", to: "/pics/e.jpg"), .save("/pics/e.jpg", beside: "new.jpg"), .settle,
       ])
   }
+
+  /// The catalog takes in the photo a moment before. FAT dates the copy by a clock of two seconds, so it seems older.
+  @Test func newPhotoThatIsMovedToACardAtOnceKeepsItsId() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/c.jpg"), .write("/pics/e.jpg"), .write("/pics/a.jpg"), .start,
+        .write("/pics/x/e.jpg"), .watch(events: 1000, listings: 1000), .failWrites(6), .write("/pics/d.jpg"),
+        .take(1000, records: 1000), .settle, .carry("/pics/d.jpg", to: "/usb/b.jpg"), .settle,
+      ])
+  }
 }

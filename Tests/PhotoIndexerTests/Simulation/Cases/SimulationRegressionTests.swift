@@ -566,4 +566,15 @@ import Testing
         .remove("/usb/x"), .restore("/usb/x"), .settle,
       ])
   }
+
+  /// A person confirms the bare folder in the place of the drive. A file there has the path that the photo got last.
+  @Test func confirmedFolderMayHaveTheLastPathOfAPhoto() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/y"), .write("/usb/y/c.jpg"), .settle, .rename("/usb/y/c.jpg", to: "/usb/d.jpg"),
+        .unmount("/usb"), .write("/usb/d.jpg"), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+        .rescan("/usb", confirm: true), .settle,
+      ])
+  }
 }

@@ -156,7 +156,10 @@ struct SimulationOracle {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
       allPlaces[photo, default: []].formUnion([placement.place, placement.seat])
-      if !placement.isHidden { appeared.insert(photo) }
+      if !placement.isHidden {
+        appeared.insert(photo)
+        paths[photo, default: []].insert(Self.path(of: placement.place))
+      }
       // An empty file does not prove that two photos are the same.
       if placement.content != 0 { contents[photo, default: []].insert(placement.content) }
       if placement.hasLinks { linked.insert(photo) }
@@ -361,6 +364,12 @@ struct SimulationOracle {
     if !allPlaces[old, default: []].isDisjoint(with: allPlaces[new, default: []]) { return true }
     if !paths[old, default: []].isDisjoint(with: paths[new, default: []]) { return true }
     return showSame(old, new)
+  }
+
+  /// The path in the library of a place on a volume. All volumes but the first are mounted at `/usb`.
+  private static func path(of place: String) -> String {
+    let path = place.drop { $0 != ":" }.dropFirst()
+    return place.hasPrefix("0:") ? String(path) : "/usb" + path
   }
 
   private func showSame(_ old: Int, _ new: Int) -> Bool {
