@@ -22,6 +22,8 @@ package struct FailedAsset: Hashable, Sendable {
   /// When photod read the file or was refused permission. Unknown if reading it failed for another reason, such as a
   /// disk error.
   package var readTime: WallTime
+  /// When the file changed last, as its file system has it.
+  package var changeTime: WallTime
 }
 
 extension CatalogReader {
@@ -63,7 +65,7 @@ extension CatalogReader {
     var tree = try DirectoryPaths(database)
     let statement = try RawStatement(
       database,
-      "SELECT a.id, a.directory_id, a.name, a.failure, ifnull(r.read_time, 0) FROM asset a "
+      "SELECT a.id, a.directory_id, a.name, a.failure, ifnull(r.read_time, 0), ifnull(r.change_time, 0) FROM asset a "
         + "LEFT JOIN resource r ON r.directory_id = a.directory_id AND r.name = a.name "
         + "WHERE a.failure IS NOT NULL ORDER BY a.id LIMIT ?")
     statement.bind(1, max(limit, 0))
@@ -73,7 +75,7 @@ extension CatalogReader {
         FailedAsset(
           assetID: statement.assetID(0),
           path: try tree.place(statement.directoryID(1)).path(of: statement.bytes(2)),
-          failure: statement.text(3), readTime: statement.time(4)))
+          failure: statement.text(3), readTime: statement.time(4), changeTime: statement.time(5)))
     }
     return failed
   }

@@ -11,8 +11,36 @@ package struct UnreadableEntry: Sendable, Equatable {
   package var assetID: AssetID?
   /// The message of the system, or of the reader of its format.
   package var reason: String
-  /// When it was found unreadable, or nil if that is not known.
+  /// When it was found unreadable, or nil if that is not known. If it was damaged when it was new, this is the time of its
+  /// last change.
   package var since: PhotoDate?
+
+  init(
+    kind: UnreadableFile.Kind, path: [UInt8], assetID: AssetID? = nil, reason: String, since: PhotoDate?
+  ) {
+    self.kind = kind
+    self.path = path
+    self.assetID = assetID
+    self.reason = reason
+    self.since = since
+  }
+
+  package init(_ asset: FailedAsset) {
+    let isFailing = asset.readTime == .unknown
+    self.init(
+      kind: isFailing ? .failing : ForbiddenFile.isFailure(asset.failure) ? .unreadable : .damaged,
+      path: asset.path, assetID: asset.assetID, reason: asset.failure,
+      since: isFailing ? nil : PhotoDate(Self.start(of: asset)))
+  }
+
+  /// The time since which a file is damaged.
+  ///
+  /// A young file that can't be parsed is read again and again, and each reading has a later time. All of these readings
+  /// are of the content that the file got by its last change. So that change is the start, and stays the start.
+  private static func start(of asset: FailedAsset) -> WallTime {
+    let retries = Duration.zero...ReadRetries.longestDelay * 2
+    return retries.contains(asset.readTime - asset.changeTime) ? asset.changeTime : asset.readTime
+  }
 
   package var remedy: String {
     switch kind {
@@ -37,11 +65,7 @@ extension Library {
     let (places, failing) = (state.places, state.failing)
     var entries: [[UInt8]: UnreadableEntry] = [:]
     for asset in try catalog.read({ try $0.failedAssets(limit: .max) }) {
-      entries[asset.path] = UnreadableEntry(
-        kind: asset.readTime == .unknown ? .failing : ForbiddenFile.isFailure(asset.failure) ? .unreadable : .damaged,
-        path: asset.path, assetID: asset.assetID,
-        reason: asset.failure,
-        since: asset.readTime == .unknown ? nil : PhotoDate(asset.readTime))
+      entries[asset.path] = UnreadableEntry(asset)
     }
     // A present failure of the disk comes before the result of an earlier reading.
     for (assetID, failure) in failing {

@@ -112,7 +112,10 @@ import Testing
       #expect(try reader.directoryID(path: Array("/elsewhere".utf8)) == nil)
       #expect(
         try reader.failedAssets(limit: 10)
-          == [FailedAsset(assetID: 1, path: Array("/photos/a/x.jpg".utf8), failure: "truncated", readTime: 0)])
+          == [
+            FailedAsset(
+              assetID: 1, path: Array("/photos/a/x.jpg".utf8), failure: "truncated", readTime: 0, changeTime: 0)
+          ])
     }
   }
 

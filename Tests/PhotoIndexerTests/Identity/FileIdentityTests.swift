@@ -364,6 +364,33 @@ private typealias Fixture = ReconcilerFixture
     #expect(fixture.reconciler.retries[id] == nil)
   }
 
+  @Test func aDamagedFileIsUnreadableSinceItWasWritten() throws {
+    let fixture = try ReconcilerFixture()
+    let stat = fixture.disk.write("/p/a.jpg", failure: "it ends too soon")
+    fixture.disk.pass(3)
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", stat))
+    func since() throws -> PhotoDate? {
+      try fixture.catalog.read { try $0.failedAssets(limit: 2) }.map(UnreadableEntry.init).first?.since
+    }
+    let first = try since()
+    #expect(first == PhotoDate(WallTime(nanoseconds: stat.changeTime.nanoseconds)))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    for delay in [5, 10, 20, 40, 40] as [Int64] {
+      fixture.disk.pass(delay)
+      try fixture.catalog.write { writer in
+        var batch = Batch(writer: writer, time: fixture.disk.wallTime, uptime: fixture.disk.bootTime)
+        try fixture.reconciler.readAgain([id], in: &batch)
+      }
+      #expect(try since() == first)
+    }
+    // A file that was damaged long before photod read it has the time of that reading.
+    let old = fixture.disk.write("/p/old.jpg", failure: "it ends too soon")
+    fixture.disk.pass(1_000)
+    try fixture.apply(Fixture.file("old.jpg", old))
+    let entries = try fixture.catalog.read { try $0.failedAssets(limit: 2) }.map(UnreadableEntry.init)
+    #expect(entries.last?.since == PhotoDate(fixture.disk.wallTime))
+  }
+
   /// The retries go on for a file of any age, because the disk failed and not the file.
   @Test func fileThatTheDiskFailsInIsTriedAgainUntilItCanBeRead() throws {
     let fixture = try ReconcilerFixture()
