@@ -102,7 +102,9 @@ extension LibraryEvent {
     case .polling(_, let reason, let polled, let directories):
       "\(grouped(polled)) of \(counted(directories, "folder", "folders")) \(polled == 1 ? "is" : "are") polled: \(Self.text(reason))"
     case .inserted: "new"
-    case .updated(_, _, let fields): "differs in \(fields.names.joined(separator: ", "))"
+    case .updated(_, _, let fields):
+      // A file that was only touched has the field content, too.
+      "differs in \(fields.names.map { $0 == "content" ? "content or file time" : $0 }.joined(separator: ", "))"
     case .renamed: "the same photo in another place"
     case .folderRenamed: "the same folder in another place"
     case .removed: "removed from the library"

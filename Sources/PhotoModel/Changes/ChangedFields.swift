@@ -6,7 +6,8 @@ public struct ChangedFields: OptionSet, Hashable, Sendable {
   /// The fields with these bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The bytes of a file.
+  /// A file was written: its bytes or its modification time may differ. A program that only sets the time, such as `touch`,
+  /// changes this field, too.
   public static let content = ChangedFields(rawValue: 1 << 0)
   /// Facts that are read from the content: dates, camera, dimensions and others.
   public static let metadata = ChangedFields(rawValue: 1 << 1)

@@ -51,8 +51,19 @@ struct WatchCommand: AsyncParsableCommand {
         ~1           the number of photos that changed
         -0           the number of photos that were removed
         >2           with a query: how many photos have another place in the list
-        metadata     what changed in the photos
+        metadata     what changed in the photos, as explained below
         albums       the numbers after this word count albums
+
+      WHAT CHANGED
+        content       a file was written: its bytes or its modification time differ,
+                      so also after `touch`
+        metadata      a date, place, title, rating, size or another fact, by the file
+                      or by a person
+        favorite, hidden, keywords
+                      a person or the file changed them
+        path          a file was renamed or moved
+        availability  the drive of the photos came or went
+        resources     a photo gained or lost a file, such as a RAW file
 
       ORIGINS
         watcher      photod-watch noticed a change in the folders
