@@ -120,8 +120,10 @@ extension PhotoLibraryError: CustomStringConvertible {
       Self.split(message).remedy
         ?? "A word consists of letters and digits. Words in quotes must stand next to each other."
     case .unknownSortKey(_, let known), .unknownValueKey(_, let known): "The keys are \(known.joined(separator: ", "))."
-    case .noSuchAsset:
-      "It may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids."
+    case .noSuchAsset(let ids):
+      ids.count == 1
+        ? Self.deletedAsset
+        : "They may have been deleted. Their ids are never given to other assets. `photoctl query` lists the assets with their ids."
     case .noSuchCollection(_, let similar):
       similar.isEmpty
         ? "Name an album as 'smart:favorites', 'album:Title', 'folder:/path' or 'id:42', or by its title."
@@ -171,10 +173,13 @@ extension PhotoLibraryError: CustomStringConvertible {
     }
   }
 
+  private static let deletedAsset =
+    "It may have been deleted. Its id is never given to another asset. `photoctl query` lists the assets with their ids."
+
   private static func remedy(for kind: ImageFailure.Kind, _ message: String) -> String {
     switch kind {
     case .noSuchAsset:
-      "It may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids."
+      deletedAsset
     case .unavailable: "Connect its drive, and try again."
     case .unreadable: "Open the file in another program to see whether it is damaged."
     // The message names the package if it is missing.

@@ -59,7 +59,7 @@ class UnknownKey(PhotodError):
 class NoSuchAsset(PhotodError):
     """No assets have these ids."""
 
-    default_remedy = "They may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids."
+    default_remedy = "They may have been deleted. Their ids are never given to other assets. `photoctl query` lists the assets with their ids."
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -145,7 +145,7 @@ class NoImage(PhotodError):
     """
 
     remedies = {
-        "noSuchAsset": "It may have been deleted, and no id is used twice. `photoctl query` lists the assets with their ids.",
+        "noSuchAsset": "It may have been deleted. Its id is never given to another asset. `photoctl query` lists the assets with their ids.",
         "unavailable": "Connect its drive, and try again.",
         "unreadable": "Open the file in another program to see whether it is damaged.",
         "unsupported": "Install the package photod-images, or convert the file to a more common format.",
