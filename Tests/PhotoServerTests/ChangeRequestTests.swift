@@ -262,7 +262,7 @@ import Varlink
       let created = try await perform(
         .init(createFolder: .init(title: "Trips")),
         .init(createAlbum: .init(title: "Rome", assetIDs: ids, parentID: -1)))
-      #expect(created.createdCollectionIDs.count == 2)
+      #expect(created.createdCollectionIDs.count == 2 && created.changedAssetCount == 3)
       let list = try await client.call(
         "org.photod.library.Fetch", Options(options: .init(collection: "album:rome")), returning: Ids.self)
       #expect(list.total == 3)
@@ -279,6 +279,15 @@ import Varlink
       }
       title.ids = [ids[1]]
       _ = try await perform(.init(editAsset: title), since: created.token)
+      let album = created.createdCollectionIDs[1]
+      let favorite = ChangeRequest(editAsset: .init(ids: [ids[0]], isFavorite: true))
+      #expect(try await perform(favorite).changedAssetCount == 1)
+      #expect(try await perform(favorite).changedAssetCount == 0)
+      let placed = ChangeRequest(editAlbum: .init(id: album, placeAssetIDs: [ids[0]], beforeAssetID: ids[1]))
+      #expect(try await perform(placed).changedAssetCount == 0)
+      let all = ChangeRequest(editAsset: .init(ids: ids, isFavorite: true))
+      #expect(try await perform(all).changedAssetCount == 2)
+      #expect(try await perform(.init(editAsset: .init(ids: ids, isFavorite: false))).changedAssetCount == 3)
       let access = try await client.call(
         "org.photod.library.AuthorizationStatus", VarlinkEmpty(), returning: Authorization.self)
       #expect(access.status == .authorized && !access.client.isEmpty)

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoClient
 import PhotoModel
 import Testing
 
@@ -301,6 +302,26 @@ struct RenderingTests {
     #expect(StatusText.text(status).hasPrefix("\(state.rawValue): 2,378 assets, 1 pending\n\nphotod 0.1.0"))
     status.progress = .init(done: 1200, phase: "scanning")
     #expect(StatusText.text(status).hasPrefix("\(state.rawValue): 2,378 assets, 1 pending\n1,200 files seen\n\nphotod"))
+  }
+
+  @Test(arguments: [
+    (0, 0, "nothing to do: no photos were found"), (1, 1, "1 photo is hidden now"), (2, 2, "2 photos are hidden now"),
+    (0, 1, "nothing to do: 1 photo was hidden already"), (0, 1_200, "nothing to do: 1,200 photos were hidden already"),
+    (1, 3, "1 photo is hidden now; 2 photos were hidden already"),
+    (2, 3, "2 photos are hidden now; 1 photo was hidden already"),
+  ])
+  func onlyThePhotosThatAChangeHasChangedCount(changed: Int, all: Int, text: String) {
+    #expect(
+      PhotoLibrary.text(
+        changed, of: all, summary: ("photo is hidden now", "photos are hidden now"),
+        unchanged: ("photo was hidden already", "photos were hidden already")) == text)
+  }
+
+  @Test func aMissingIdIsExplained() {
+    #expect(
+      PhotoLibraryError.noSuchAsset(ids: [7]).remedy.hasPrefix("It may have been deleted. Its id is never given to"))
+    #expect(
+      PhotoLibraryError.noSuchAsset(ids: [7, 8]).remedy.hasPrefix("They may have been deleted. Their ids are never"))
   }
 
   @Test func aReasonThatAWarningRepeatsIsPrintedOnce() {

@@ -24,10 +24,14 @@ public struct ChangeResult: Codable, Hashable, Sendable {
   public let token: String
   /// The collections that the requests created, in the order of the requests.
   public let createdCollectionIDs: [CollectionID]
+  /// The number of assets that were edited, placed in albums or removed from albums. An asset that already was as
+  /// requested does not count. It is `nil` if an older photod did not send it.
+  public let changedAssetCount: Int?
 
-  package init(token: String, createdCollectionIDs: [CollectionID]) {
+  package init(token: String, createdCollectionIDs: [CollectionID], changedAssetCount: Int? = nil) {
     self.token = token
     self.createdCollectionIDs = createdCollectionIDs
+    self.changedAssetCount = changedAssetCount
   }
 }
 

@@ -17,12 +17,14 @@ extension LibraryService {
       return token
     }
     let changes = try parameters.requests.enumerated().map { try LibraryChange($1, index: $0) }
-    let (token, created) = try await libraryTurns.run(for: call.peer) {
+    let (token, created, changedCount) = try await libraryTurns.run(for: call.peer) {
       try await library.perform(
         changes, clientName: parameters.clientName, ifUnchangedSince: since,
         undoGroup: parameters.undoGroup)
     }
-    try await call.reply(ChangeResult(token: token.description, createdCollectionIDs: created))
+    try await call.reply(
+      ChangeResult(
+        token: token.description, createdCollectionIDs: created, changedAssetCount: changedCount))
   }
 
   private static func checkIDCount(of requests: [ChangeRequest]) throws {

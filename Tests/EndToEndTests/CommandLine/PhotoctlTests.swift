@@ -153,6 +153,8 @@ import Varlink
       let added = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
       #expect(added.errors == "2 photos were placed in the album 'Rome'\n", "\(added)")
       #expect(try await list("Rome") == ["2.jpg", "3.jpg", "1.jpg", "0.jpg"])
+      let addedAgain = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
+      #expect(addedAgain.errors == "nothing to do: 2 photos were in these places already\n", "\(addedAgain)")
       let dryAdd = try await run("albums", "add", "Rome", "-n", path(0), path(1))
       #expect(dryAdd.errors == "2 photos would be placed in the album 'Rome'\n", "\(dryAdd)")
       #expect(try await run("albums", "add", "Rome", "-n", "999999").status == 66)
@@ -284,6 +286,22 @@ import Varlink
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "1\n")
       let listed = try await photoctl(fixture, ["query", "--hidden", "--format", "paths"])
       #expect(Set(listed.text.split(separator: "\n")) == [fixture.path("0.jpg")[...], fixture.path("1.jpg")[...]])
+      let both = [fixture.path("0.jpg"), fixture.path("2.jpg")]
+      for (command, first, again) in [
+        ("hide", "1 photo is hidden now; 1 photo was hidden already\n", "2 photos were hidden already"),
+        ("unhide", "2 photos are visible now\n", "2 photos were visible already"),
+        ("favorite", "2 photos are favorites now\n", "2 photos were favorites already"),
+        ("unfavorite", "2 photos are no longer favorites\n", "2 photos were no favorites"),
+        ("edit", "2 photos were edited\n", "2 photos had these values already"),
+      ] {
+        let options = command == "edit" ? ["--title", "x"] : []
+        #expect(try await photoctl(fixture, [command] + both + options).errors == first)
+        let repeated = try await photoctl(fixture, [command] + both + options + ["--json"])
+        #expect(repeated.status == 0 && repeated.errors == "nothing to do: \(again)\n", "\(repeated)")
+        #expect(repeated.text.contains("\"ids\""))
+      }
+      #expect(try await photoctl(fixture, ["edit"] + both + ["--clear", "title"]).status == 0)
+      #expect(try await photoctl(fixture, ["hide", fixture.path("0.jpg")]).status == 0)
       let refused = try await photoctl(fixture, ["unhide", fixture.path("0.jpg"), "999999"])
       #expect(refused.status == 66)
       let visible = try await photoctl(fixture, ["unhide", "-"], input: Data((fixture.path("0.jpg") + "\n").utf8))

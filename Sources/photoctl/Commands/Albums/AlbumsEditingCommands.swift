@@ -238,24 +238,31 @@ struct AlbumsAddCommand: AsyncParsableCommand {
     let album = try await library.album(album, kinds: [.album], mayBeNew: true)
     let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
     let found = try await assets.find(in: library)
-    if isDryRun { try await library.check(found) } else { try await place(found, before: next, in: album, library) }
+    var placedCount = found.ids.count
+    if isDryRun {
+      try await library.check(found)
+    } else {
+      placedCount = try await place(found, before: next, in: album, library)
+    }
     let title = Printable.text(album.title)
     try PhotoLibrary.report(
-      found.ids, printsJSON: json.isOn,
+      found.ids, changedCount: placedCount, printsJSON: json.isOn,
       summary: isDryRun
         ? ("photo would be placed in the album '\(title)'", "photos would be placed in the album '\(title)'")
-        : ("photo was placed in the album '\(title)'", "photos were placed in the album '\(title)'"))
+        : ("photo was placed in the album '\(title)'", "photos were placed in the album '\(title)'"),
+      unchanged: ("photo was in this place already", "photos were in these places already"))
   }
 
+  /// - Returns: the number of assets that were placed. The others were in their places already.
   private func place(
     _ assets: FoundAssets, before next: AssetID?, in album: AssetCollection, _ library: PhotoLibrary
-  ) async throws {
+  ) async throws -> Int {
     // The asset before which they are placed may be one of them. Then the assets of a later call come behind those of
     // the call before it. The last one of those is placed again, before the first asset behind it that the later call
     // does not place.
     let isPlaced = next.map(assets.ids.contains) ?? false
     var last: AssetID?
-    try await library.change(assets, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in
+    return try await library.change(assets, mostPerCall: PhotoLibrary.mostPerChange - (isPlaced ? 1 : 0)) { ids in
       defer { last = isPlaced ? ids.last : nil }
       let placed = [last].compactMap { $0 } + ids
       return ChangeRequest(editAlbum: .init(id: album.id, placeAssetIDs: placed, beforeAssetID: last ?? next))

@@ -135,7 +135,8 @@ struct EditCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("photo would be edited", "photos would be edited") : ("photo was edited", "photos were edited"), request)
+        ? ("photo would be edited", "photos would be edited") : ("photo was edited", "photos were edited"),
+      unchanged: ("photo had these values already", "photos had these values already"), request)
   }
 
   private var clearedFields: [String] {

@@ -37,7 +37,8 @@ struct FavoriteCommand: AsyncParsableCommand {
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
         ? ("photo would be a favorite", "photos would be favorites")
-        : ("photo is a favorite now", "photos are favorites now")
+        : ("photo is a favorite now", "photos are favorites now"),
+      unchanged: ("photo was a favorite already", "photos were favorites already")
     ) { .init(ids: $0, isFavorite: true) }
   }
 }
@@ -73,7 +74,8 @@ struct UnfavoriteCommand: AsyncParsableCommand {
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
         ? ("photo would no longer be a favorite", "photos would no longer be favorites")
-        : ("photo is no longer a favorite", "photos are no longer favorites")
+        : ("photo is no longer a favorite", "photos are no longer favorites"),
+      unchanged: ("photo was no favorite", "photos were no favorites")
     ) { .init(ids: $0, isFavorite: false) }
   }
 }

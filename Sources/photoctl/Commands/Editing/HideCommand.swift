@@ -37,7 +37,8 @@ struct HideCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("photo would be hidden", "photos would be hidden") : ("photo is hidden now", "photos are hidden now")
+        ? ("photo would be hidden", "photos would be hidden") : ("photo is hidden now", "photos are hidden now"),
+      unchanged: ("photo was hidden already", "photos were hidden already")
     ) { .init(ids: $0, isHidden: true) }
   }
 }
@@ -73,7 +74,8 @@ struct UnhideCommand: AsyncParsableCommand {
     try await connection.library.edit(
       assets, onlyHidden: true, isDryRun: isDryRun, printsJSON: json.isOn,
       summary: isDryRun
-        ? ("photo would be visible", "photos would be visible") : ("photo is visible now", "photos are visible now")
+        ? ("photo would be visible", "photos would be visible") : ("photo is visible now", "photos are visible now"),
+      unchanged: ("photo was visible already", "photos were visible already")
     ) { .init(ids: $0, isHidden: false) }
   }
 }

@@ -27,21 +27,28 @@ extension PhotoLibrary {
   ///   - unlessEmpty: whether nothing is changed if there are no assets.
   ///   - request: the request for some of the assets. They are in their order.
   ///   - made: called with the result of each call.
+  /// - Returns: the number of assets that were changed. The others were as requested already.
+  @discardableResult
   func change(
     _ assets: FoundAssets, mostPerCall: Int = mostPerChange, unlessEmpty: Bool = true,
     _ request: ([AssetID]) -> ChangeRequest, made: (ChangeResult) -> Void = { _ in }
-  ) async throws {
+  ) async throws -> Int {
     let ids = assets.ids
-    if unlessEmpty, ids.isEmpty { return }
+    if unlessEmpty, ids.isEmpty { return 0 }
     var doneCount = 0
+    var changedCount = 0
     do {
       // Several calls are several transactions. So every asset is looked up before the first call.
       if ids.count > mostPerCall { try await checkAreKnown(ids) }
       repeat {
         let part = Array(ids[doneCount..<min(doneCount + mostPerCall, ids.count)])
-        made(try await makeChanges([request(part)]))
+        let result = try await makeChanges([request(part)])
+        made(result)
         doneCount += part.count
+        // An older photod does not count them. A call may place an asset again that an earlier one has placed.
+        changedCount += min(result.changedAssetCount ?? part.count, part.count)
       } while doneCount < ids.count
+      return changedCount
     } catch PhotoLibraryError.noSuchAsset(let missing) where doneCount == 0 {
       throw Failure(noSuchAssets: missing, names: assets.names) ?? PhotoLibraryError.noSuchAsset(ids: missing)
     } catch let error as PhotoLibraryError where doneCount > 0 {
@@ -73,25 +80,49 @@ extension PhotoLibrary {
   ///   - isDryRun: changes nothing.
   ///   - printsJSON: prints the ids to standard output.
   ///   - summary: the words after the number, for one asset and for several.
+  ///   - unchanged: the same for the assets that were as requested already.
   func edit(
     _ chosen: ChosenAssets, onlyHidden: Bool = false, isDryRun: Bool, printsJSON: Bool,
-    summary: (one: String, many: String), _ edit: ([AssetID]) -> ChangeRequest.EditAsset
+    summary: Nouns, unchanged: Nouns, _ edit: ([AssetID]) -> ChangeRequest.EditAsset
   ) async throws {
     let assets = try await chosen.find(in: self, onlyHidden: onlyHidden)
-    if isDryRun { try await check(assets) } else { try await change(assets) { ChangeRequest(editAsset: edit($0)) } }
-    try Self.report(assets.ids, printsJSON: printsJSON, summary: summary)
+    var changedCount = assets.ids.count
+    if isDryRun {
+      try await check(assets)
+    } else {
+      changedCount = try await change(assets) { ChangeRequest(editAsset: edit($0)) }
+    }
+    try Self.report(
+      assets.ids, changedCount: changedCount, printsJSON: printsJSON, summary: summary, unchanged: unchanged)
   }
 
-  /// Prints the ids of the changed assets, and their number to standard error.
+  /// The words after a number, for one asset and for several.
+  typealias Nouns = (one: String, many: String)
+
+  /// Prints the ids of the assets of a change, and to standard error how many of them it changed.
   ///
-  /// - Parameter none: why there are no assets, if there are none.
+  /// - Parameters:
+  ///   - changedCount: the number of assets that it changed; nil if it changed all.
+  ///   - none: why there are no assets, if there are none.
   static func report(
-    _ ids: [AssetID], printsJSON: Bool, summary: (one: String, many: String), none: String = "no photos were found"
+    _ ids: [AssetID], changedCount: Int? = nil, printsJSON: Bool, summary: Nouns, unchanged: Nouns? = nil,
+    none: String = "no photos were found"
   ) throws {
     struct Changed: Encodable { let ids: [AssetID] }
     if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
     Output.complain(
-      ids.isEmpty ? "nothing to do: \(none)\n" : Text.count(ids.count, summary.one, summary.many) + "\n")
+      text(changedCount ?? ids.count, of: ids.count, summary: summary, unchanged: unchanged, none: none) + "\n")
+  }
+
+  /// `2 photos are favorites now; 1 photo was a favorite already`
+  static func text(
+    _ changedCount: Int, of count: Int, summary: Nouns, unchanged: Nouns?, none: String = "no photos were found"
+  ) -> String {
+    if count == 0 { return "nothing to do: \(none)" }
+    let changed = Text.count(changedCount, summary.one, summary.many)
+    guard changedCount < count, let unchanged else { return changed }
+    let rest = Text.count(count - changedCount, unchanged.one, unchanged.many)
+    return changedCount == 0 ? "nothing to do: \(rest)" : "\(changed); \(rest)"
   }
 }
 
