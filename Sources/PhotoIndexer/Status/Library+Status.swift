@@ -55,7 +55,7 @@ extension Library {
     case .settled(.suspect(let suspect)):
       (
         .suspect, suspect.since.date,
-        suspect.text(at: path, until: end(of: suspect).localTimeToMinute)
+        Suspect.text(of: "It", at: path, missing: suspect.missing, until: end(of: suspect))
       )
     }
   }
@@ -100,8 +100,7 @@ extension Library {
     case .offline(_, let reason): return .rootOffline(path, known(reason, of: root))
     case .foreign(_, let folder): return .rootForeign(path, folder)
     case .suspect(let suspect):
-      return .rootSuspect(
-        path, missing: suspect.missing, graceSeconds: configuration.removalGrace.components.seconds)
+      return .rootSuspect(path, missing: suspect.missing, end: end(of: suspect))
     }
   }
 

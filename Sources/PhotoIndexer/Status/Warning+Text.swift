@@ -38,8 +38,8 @@ extension Warning {
       """
     case .rootOffline(let path, let reason): reason.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootForeign(let path, let folder): folder.text(of: FilePath.text(path), at: FilePath.text(path))
-    case .rootSuspect(let path, let missing, let graceSeconds):
-      "\(counted(missing, "photo is", "photos are")) missing from \(FilePath.text(path)) at once. photod has not removed them. If their drive is not mounted, mount it; otherwise put the photos back. \(Self.duration(seconds: graceSeconds)) after it missed them, photod scans again and removes the photos that are still missing. `photoctl rescan --confirm` removes them now."
+    case .rootSuspect(let path, let missing, let end):
+      Suspect.text(of: FilePath.text(path), at: FilePath.text(path), missing: missing, until: end)
     case .rootUnconfigured(let path, isEmpty: true):
       "\(FilePath.text(path)) is no longer in the configuration. It has no photos in the library. `photoctl rescan \(ShellWord.inQuotes(FilePath.text(path))) --confirm` removes it from this list."
     case .rootUnconfigured(let path, isEmpty: false):
@@ -87,6 +87,15 @@ extension ForeignFolder {
   }
 }
 
+extension Suspect {
+  /// - Parameters:
+  ///   - subject: the root's path, or a noun for it if the text around the message has the path.
+  ///   - end: when the removal grace ends.
+  static func text(of subject: String, at path: String, missing: Int, until end: PhotoDate) -> String {
+    "\(subject) lacks \(counted(missing, "photo", "photos")) that it had before. photod has not removed them from the library. If their drive is not mounted, mount it; otherwise put the photos back. After \(end.localTimeToMinute), photod scans again and removes the photos that are still missing. `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes them now."
+  }
+}
+
 // MARK: - Parts of messages
 
 extension Warning {
@@ -109,16 +118,6 @@ extension Warning {
     In folders that changed lately, photod notices new and removed photos within 2 seconds, in the others within 30. \
     It notices photos that are edited in place within a minute. With very many folders, it takes longer.
     """
-
-  /// A duration for a person: `90 seconds`, `10 minutes`, `3 hours` or `30 days`.
-  private static func duration(seconds: Int64) -> String {
-    switch seconds {
-    case ..<120: counted(seconds, "second", "seconds")
-    case ..<7_200: "\((seconds + 30) / 60) minutes"
-    case ..<172_800: "\((seconds + 1_800) / 3_600) hours"
-    default: "\((seconds + 43_200) / 86_400) days"
-    }
-  }
 
   private static func raising(_ setting: String) -> String {
     "Raise the limit with `sudo sysctl \(setting)`, and for the next boot with `echo \(setting) | sudo tee -a /etc/sysctl.d/60-photod.conf`."
@@ -199,12 +198,5 @@ extension OfflineReason {
     guard errorNumber == ENOENT || errorNumber == ENOTDIR || errorNumber == ENODEV else { return "" }
     return
       " If it is gone for good, take it out of `roots` in the configuration, and run `systemctl --user reload photod` (or send SIGHUP). Then `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes its photos from the library."
-  }
-}
-
-extension Suspect {
-  /// The reason of the root's state in the status.
-  func text(at path: String, until: String) -> String {
-    "\(counted(missing, "photo is", "photos are")) missing at once. photod has not removed them. After \(until), it scans again and removes the photos that are still missing. `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes them now."
   }
 }

@@ -1,3 +1,4 @@
+import PhotoModel
 import WatchRecords
 
 /// Something that is wrong with the library, as the status reports it.
@@ -40,7 +41,8 @@ package enum Warning: Hashable, Sendable {
 
   case rootOffline([UInt8], OfflineReason)
   case rootForeign([UInt8], ForeignFolder)
-  case rootSuspect([UInt8], missing: Int, graceSeconds: Int64)
+  /// - end: when the removal grace ends.
+  case rootSuspect([UInt8], missing: Int, end: PhotoDate)
   case rootUnconfigured([UInt8], isEmpty: Bool)
   /// Another file system is in the place of a folder below a root.
   case driveAway([UInt8])

@@ -53,7 +53,7 @@ import WatchRecords
     for warning in [
       Warning.unreadable(first: path, errorNumber: 13, count: 12_345),
       .failingFiles(first: path, reason: "why", count: 12_345), .sharesLeftOut(first: path, count: 12_345),
-      .watchesExhausted(folderCount: 12_345, budget), .rootSuspect(path, missing: 12_345, graceSeconds: 600),
+      .watchesExhausted(folderCount: 12_345, budget),
     ] {
       #expect(warning.text.hasPrefix("12,345 "), "\(warning.text)")
     }

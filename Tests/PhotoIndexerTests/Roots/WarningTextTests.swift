@@ -1,4 +1,5 @@
 import Glibc
+import PhotoModel
 import Testing
 import WatchRecords
 
@@ -22,6 +23,7 @@ import WatchRecords
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   private static let pics = bytes("/my pics")
+  private static let graceEnd = PhotoDate(microseconds: 1_700_000_000_000_000)
 
   private static let lateness =
     "In folders that changed lately, photod notices new and removed photos within 2 seconds, in the others within 30. "
@@ -117,10 +119,10 @@ import WatchRecords
       "`photoctl rescan '/my pics' --confirm`. It adds the photos that are there now, and removes the others from the",
       "library."),
     Example(
-      .rootSuspect(pics, missing: 1, graceSeconds: 600),
-      "1 photo is missing from /my pics at once. photod has not removed them. If their drive is not mounted, mount it;",
-      "otherwise put the photos back. 10 minutes after it missed them, photod scans again and removes the photos that",
-      "are still missing. `photoctl rescan --confirm` removes them now."),
+      .rootSuspect(pics, missing: 1_200, end: graceEnd),
+      "/my pics lacks 1,200 photos that it had before. photod has not removed them from the library. If their drive is",
+      "not mounted, mount it; otherwise put the photos back. After \(graceEnd.localTimeToMinute), photod scans again and",
+      "removes the photos that are still missing. `photoctl rescan '/my pics' --confirm` removes them now."),
     Example(
       .rootUnconfigured(pics, isEmpty: true),
       "/my pics is no longer in the configuration. It has no photos in the library.",
