@@ -107,6 +107,7 @@ struct TerminalTests {
     (["edit", "1", "--date", "2024-13-01T10:00"], "there is no month 13."),
     (["edit", "1", "--date", "2024-12-01T25:00"], "it must be a date such as"),
     (["edit", "1", "--location", "100,1"], "the latitude 100 is not between -90 and 90"),
+    (["edit", "1", "--location", "90.00000001,1"], "the latitude 90.00000001 is not between -90 and 90"),
     (["edit", "1", "--location", "1,-181"], "the longitude -181 is not between -180 and 180"),
   ])
   func aWrongValueIsAnsweredWithTheExpectedOne(words: [String], message: String) {

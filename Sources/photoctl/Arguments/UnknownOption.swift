@@ -51,8 +51,12 @@ enum UnknownOption {
     } else if takesFiles {
       remedy = "For a file with this name, write ./\(printable)."
     } else {
-      let all = options(of: command).filter(\.shouldDisplay).compactMap { $0.names?.first { $0.kind == "long" }?.text }
-      remedy = "The options are \(all.joined(separator: ", "))."
+      let standard = command.defaultSubcommand.flatMap(command.subcommand).map(options) ?? []
+      let all = (standard + options(of: command)).filter(\.shouldDisplay).compactMap {
+        $0.names?.first { $0.kind == "long" }?.text
+      }
+      let names = all.enumerated().filter { !all[..<$0.offset].contains($0.element) }.map(\.element)
+      remedy = "The options are \(names.joined(separator: ", "))."
     }
     return Failure(.usage, "there is no option '\(printable)'", remedy: remedy, command: words)
   }

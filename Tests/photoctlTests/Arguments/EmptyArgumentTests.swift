@@ -120,6 +120,9 @@ import Testing
         #expect(failure.remedy.hasPrefix("The options are --"), "\(failure.remedy)")
       }
     }
+    // The options of a group are also those of its default command.
+    let group = try #require(UnknownOption.failure(in: ["albums", "--zzzz"], of: program))
+    #expect(group.remedy == UnknownOption.failure(in: ["albums", "list", "--zzzz"], of: program)?.remedy)
     #expect(UnknownOption.failure(in: ["hide", "--undr", "x"], of: program)?.remedy == "Did you mean '--under'?")
     #expect(
       UnknownOption.failure(in: ["--socket", "-1", "albums", "add", "--nope=1"], of: program)?.command == "albums add")

@@ -218,10 +218,12 @@ struct PlaceArgument: Hashable, Sendable {
     }
     guard abs(latitude) <= 90 else {
       throw Mistake(
-        description: "the latitude \(roundedText(latitude)) is not between -90 and 90; it is the first of the numbers")
+        description:
+          "the latitude \(roundedText(latitude, decimals: 10)) is not between -90 and 90; it is the first of the numbers"
+      )
     }
     guard abs(longitude) <= 180 else {
-      throw Mistake(description: "the longitude \(roundedText(longitude)) is not between -180 and 180")
+      throw Mistake(description: "the longitude \(roundedText(longitude, decimals: 10)) is not between -180 and 180")
     }
     location = Location(latitude: latitude, longitude: longitude, altitude: numbers.count == 3 ? numbers[2] : nil)
   }

@@ -63,7 +63,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
     }
     if let output, PictureFolder.isNamedAsPicture(output) {
       throw ValidationError(
-        "--output is '\(output)'; it must be a folder, in which each picture gets the name ID.jpg. For a folder with this name, write \(output)/."
+        "--output is '\(output)'; it must be a folder, in which each picture gets the name ID.jpg. For a folder with this name, write '\(output)/'."
       )
     }
     if overwrite, output == nil { throw ValidationError("--overwrite needs --output.") }
