@@ -203,7 +203,7 @@ extension SimulatedWatcher {
 
   func settleMissing(_ forced: Int) {
     guard held.isEmpty else { return }
-    let isScanning = scans.values.contains { $0.remaining > 0 }
+    let isScanning = hasOverflowed || scans.values.contains { $0.remaining > 0 }
     for (number, entry) in missing.sorted(by: { ($0.value.stamp, $0.key) < ($1.value.stamp, $1.key) }) {
       guard missing[number] != nil else { continue }
       var grace = Self.goneGrace

@@ -9,6 +9,7 @@ extension SimulatedWatcher {
     case .overflow:
       send(.overflow)
       hasOverflowed = true
+      for (number, entry) in missing where !entry.isDead { missing[number]!.evidence = .scan }
       for id in scans.keys { scans[id]!.isComplete = false }
       for index in syncs.indices where !syncs[index].isSeen { syncs[index].isLost = true }
       return
