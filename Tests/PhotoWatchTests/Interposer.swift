@@ -67,4 +67,34 @@ enum Interposer {
     int inotify_init(void) { return inotify_init1(0); }
 
     """
+
+  /// Once a file exists, these many attempts to open a folder by a path that begins like this fail with EACCES.
+  static func refusal(count: Int, of path: String, once file: String) -> String {
+    let function = """
+      int NAME(int directory, const char *name, int flags, ...) {
+        int (*real)(int, const char *, int, ...) = dlsym(RTLD_NEXT, "NAME");
+        va_list arguments;
+        va_start(arguments, flags);
+        int mode = va_arg(arguments, int);
+        va_end(arguments);
+        if (left > 0 && strncmp(name, "\(path)", \(path.utf8.count)) == 0 && access("\(file)", F_OK) == 0) {
+          left -= 1;
+          errno = EACCES;
+          return -1;
+        }
+        return real(directory, name, flags, mode);
+      }
+
+      """
+    return """
+      #define _GNU_SOURCE
+      #include <dlfcn.h>
+      #include <errno.h>
+      #include <stdarg.h>
+      #include <string.h>
+      #include <unistd.h>
+      static int left = \(count);
+
+      """ + ["openat", "openat64"].map { function.replacing("NAME", with: $0) }.joined()
+  }
 }

@@ -115,7 +115,7 @@ extension FolderWatch {
   }
 
   /// - Returns: nil if the root's path leads to its directory; ESTALE if it leads to another.
-  private func failure(ofRoot number: UInt16, _ top: NodeIndex) -> SystemError? {
+  func failure(ofRoot number: UInt16, _ top: NodeIndex) -> SystemError? {
     guard let path = rootPath(number) else { return nil }
     switch OpenDirectories.openPath(path) {
     case .failure(let error): return error

@@ -201,17 +201,46 @@ extension FolderWatch {
     polling.directories.forgetListing(index)
     events.progress.stamp = request.stamp
     unsettled.retries[index]?.isUnderWay = true
-    tryAgain(
-      index, after: error, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
+    let unreadable = error.number == EACCES ? flagRefusing(index) : index
+    if unreadable == nil || mayPass(error.number) {
+      retryLater(index, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
+    }
     endRetry(index)
     events.progress.stamp = events.progress.eventCount
-    let parent = tree[index].parent
-    if parent >= 0 {
-      report(.unreadable(directory: tree[parent].number, name: Array(tree.name(index)), errorNumber: error.number))
-    } else {
-      report(.unreadable(directory: tree[index].number, name: [], errorNumber: error.number))
+    if let unreadable, tree[unreadable].parent >= 0 {
+      let name = Array(tree.name(unreadable))
+      report(.unreadable(directory: tree[tree[unreadable].parent].number, name: name, errorNumber: error.number))
+    } else if let unreadable {
+      report(.unreadable(directory: tree[unreadable].number, name: [], errorNumber: error.number))
     }
     cancelListing(index)
+  }
+
+  /// Flags the topmost directory that refuses access on the path to a directory. IN_ATTRIB reports its new permissions,
+  /// and then everything below it is listed.
+  /// - Returns: nil if no event reports the end of the refusal: either it has ended already, or the root's path refuses
+  ///   access, perhaps above the root. In that case, a check takes the root offline.
+  private func flagRefusing(_ index: NodeIndex) -> NodeIndex? {
+    var topmost = index
+    while tree[topmost].parent >= 0, refusesAccess(tree[topmost].parent) { topmost = tree[topmost].parent }
+    if tree[topmost].parent < 0, failure(ofRoot: tree[topmost].root, topmost) != nil {
+      schedule.checks.mustRun = true
+      return nil
+    }
+    guard refusesAccess(topmost) else { return nil }
+    tree[topmost].flags.formUnion([.incomplete, .unreachable])
+    polling.directories.forgetListing(topmost)
+    return topmost
+  }
+
+  /// Whether the directory cannot be opened, or names in it cannot be looked at, for lack of a permission.
+  private func refusesAccess(_ index: NodeIndex) -> Bool {
+    switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
+    case .failure(let error): return error.number == EACCES
+    case .success(let descriptor):
+      defer { close(descriptor) }
+      return OpenDirectories.refusal(descriptor)?.number == EACCES
+    }
   }
 
   /// Tries again to list the directories that could not be verified. It is called when the queue is empty, or has not been for too long.

@@ -6,7 +6,11 @@ import WatchRecords
 extension FolderWatch {
   /// Has the directory listed again later, if the error may pass.
   func tryAgain(_ index: NodeIndex, after error: SystemError, recursive: Bool = false, belated: Bool = false) {
-    guard mayPass(error.number) else { return }
+    if mayPass(error.number) { retryLater(index, recursive: recursive, belated: belated) }
+  }
+
+  /// Has the directory listed again later.
+  func retryLater(_ index: NodeIndex, recursive: Bool, belated: Bool) {
     let now = Moment.now
     var retry =
       unsettled.retries[index]

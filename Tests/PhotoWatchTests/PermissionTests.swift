@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PhotoTestSupport
+import PhotoWatch
+import Testing
+import WatchRecords
+
+/// Folders that photod-watch may not read for a time.
+@Suite(.timeLimit(.minutes(10))) struct PermissionTests {
+  let disk: Disk
+
+  init() throws { disk = try Disk() }
+
+  /// No event reports the permissions of a folder above a root.
+  ///
+  /// - Parameter move: whether a folder is moved, or else files are written.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [false, true])
+  func changesWhileAFolderAboveARootIsForbiddenAreFound(move: Bool) async throws {
+    let root = disk.path("up/photos")
+    for file in ["deep/a.jpg", "Q/X/x.jpg", "P/p.jpg"] { disk.write("up/photos/\(file)") }
+    system("chown -R 12345:12345 '\(disk.root)'")
+    let session = try await WatchSession(roots: [root], executable: try Namespace.wrapper(disk, .watches, 1000))
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    if move {
+      disk.rename("up/photos/Q/X", "up/photos/P/Y")
+    } else {
+      for file in ["deep/b.jpg", "newdir/c.jpg", "top.jpg"] { disk.write("up/photos/\(file)") }
+    }
+    chmod(disk.path("up"), 0)
+    kill(process, SIGCONT)
+    let before = session.records.count
+    try await session.take {
+      switch $0 {
+      case .unreadable(_, _, EACCES), .rootOffline(1, EACCES): true
+      default: false
+      }
+    }
+    chmod(disk.path("up"), 0o755)
+    try await session.syncOnline()
+    session.expectDiskState([root])
+    #expect(!session.records[before...].contains { if case .directoryGone(_, .event) = $0 { true } else { false } })
+    await session.watcher.stop()
+  }
+
+  /// The permissions have changed back before photod-watch can find the folder that refused access.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"), arguments: 1...8)
+  func changesWhileAccessIsRefusedForAMomentAreFound(refusals: Int) async throws {
+    for file in ["deep/a.jpg", "Q/X/x.jpg", "P/p.jpg"] { disk.write(file) }
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(
+        disk, Interposer.refusal(count: refusals, of: disk.root, once: disk.outside + "/begin")))
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    for file in ["deep/b.jpg", "newdir/c.jpg", "top.jpg"] { disk.write(file) }
+    disk.rename("Q/X", "P/Y")
+    Disk.write(disk.outside + "/begin", "")
+    let before = session.records.count
+    kill(process, SIGCONT)
+    try await session.syncOnline()
+    session.expectDiskState([disk.root])
+    #expect(!session.records[before...].contains { if case .directoryGone(_, .event) = $0 { true } else { false } })
+    await session.watcher.stop()
+  }
+}
+
+extension WatchSession {
+  /// Waits until the model includes all changes up to now, and its only root is online.
+  fileprivate func syncOnline() async throws {
+    try await sync()
+    while model.directories.isEmpty {
+      try await take { if case .scanEnded(_, _, true) = $0 { true } else { false } }
+      try await sync()
+    }
+  }
+}
