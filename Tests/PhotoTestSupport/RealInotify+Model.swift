@@ -28,6 +28,8 @@ package struct ModelTree {
   private var children: [DirectoryNumber: Set<DirectoryNumber>] = [:]
   private var occupants: [Place: DirectoryNumber] = [:]
   private var greatestNumber: DirectoryNumber = 0
+  /// The folders and files that could not be read. A folder itself is here with an empty name or with its own.
+  private var unreadable: Set<Place> = []
   private var runningScans: [UInt16: UInt32] = [:]
 
   package mutating func apply(_ input: WatchInput) {
@@ -73,6 +75,9 @@ package struct ModelTree {
     case .listingStarted(let number, _):
       guard directories[number] != nil else { return violations.append("\(number) is listed, unknown") }
       directories[number]?.listed = []
+      // A listing reports once more what cannot be read in the folder.
+      let itself = directories[number].map { Place(parent: $0.parent, name: $0.name) }
+      unreadable = unreadable.filter { $0.parent != number && $0 != itself }
 
     case .listingEnded(let number, let complete):
       guard let listed = directories[number]?.listed else { return violations.append("no listing of \(number) ends") }
@@ -113,7 +118,9 @@ package struct ModelTree {
       if !runningScans.isEmpty { violations.append("synced while a scan runs") }
       synced.insert(number)
 
-    case .overflow, .polling, .watchBudget, .unreadable, .ignored, .alive, .checkpoint: break
+    case .unreadable(let directory, let name, _): unreadable.insert(Place(parent: directory, name: name))
+
+    case .overflow, .polling, .watchBudget, .ignored, .alive, .checkpoint: break
     }
   }
 
@@ -128,6 +135,13 @@ package struct ModelTree {
   }
 
   package var directoryPaths: Set<[UInt8]> { Set(directories.keys.compactMap(path(of:))) }
+
+  package var unreadablePaths: Set<[UInt8]> {
+    Set(
+      unreadable.compactMap { place in
+        path(of: place.parent).map { place.name.isEmpty ? $0 : $0 + [UInt8(ascii: "/")] + place.name }
+      })
+  }
 
   package func number(ofPath wanted: [UInt8]) -> DirectoryNumber? { directories.keys.first { path(of: $0) == wanted } }
 

@@ -65,6 +65,49 @@ import WatchRecords
     #expect(!session.records[before...].contains { if case .directoryGone(_, .event) = $0 { true } else { false } })
     await session.watcher.stop()
   }
+
+  /// A folder that is renamed while it is forbidden is no longer reported under its old name.
+  @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
+  func aForbiddenFolderIsReportedOnlyUnderItsNewName() async throws {
+    disk.write("C/x.jpg")
+    let session = try await startAsStranger()
+    chmod(disk.path("C"), 0)
+    try await session.sync()
+    #expect(session.model.unreadablePaths == [Array(disk.path("C").utf8)])
+    disk.rename("C", "D")
+    try await session.sync()
+    #expect(session.model.unreadablePaths == [Array(disk.path("D").utf8)])
+    chmod(disk.path("D"), 0o755)
+    try await session.sync()
+    #expect(session.model.unreadablePaths.isEmpty)
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// A folder was forbidden from the start. Then it leaves.
+  ///
+  /// - Parameter replaced: whether another folder gets its name.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [false, true])
+  func theReportOfAForbiddenFolderEndsWhenItLeaves(replaced: Bool) async throws {
+    disk.write("C/x.jpg")
+    disk.write("K/k.jpg")
+    chmod(disk.path("C"), 0)
+    let session = try await startAsStranger()
+    #expect(session.model.unreadablePaths == [Array(disk.path("C").utf8)])
+    try #require(rename(disk.path("C"), disk.outside + "/C") == 0)
+    if replaced { disk.rename("K", "C") }
+    try await session.sync()
+    #expect(session.model.unreadablePaths.isEmpty)
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// Starts a photod-watch that has only the rights of others in the root.
+  private func startAsStranger() async throws -> WatchSession {
+    system("chown -R 12345:12345 '\(disk.root)'")
+    return try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))
+  }
 }
 
 extension WatchSession {

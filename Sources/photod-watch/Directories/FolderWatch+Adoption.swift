@@ -117,6 +117,8 @@ extension FolderWatch {
       displaceOccupant(of: parent, name, evidence: evidence)
       // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
       if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { listLater(tree[known].parent) }
+      // A directory of the new name could not be entered. A listing of the new parent corrects that report.
+      if unsettled.unentered[parent]?.remove(name) != nil { listLater(parent) }
       tree.move(known, under: parent, name: name)
       report(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
       scan = scan ?? scanBefore

@@ -91,9 +91,8 @@ extension FolderWatch {
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
       // It may have moved to a polled directory, which has no events. Then only a scan can tell.
       guard let child else {
-        if unsettled.unentered[index]?.contains(event.name) == true {
-          note(FilePlace(directory: tree.reference(index), name: event.name), onlyCreated: false, event: event.ofFile)
-        }
+        // The directory could not be entered. A listing corrects that report, too.
+        if unsettled.unentered[index]?.contains(event.name) == true { listLater(index) }
         return
       }
       let wasRenamed = event.has(IN_MOVED_FROM)

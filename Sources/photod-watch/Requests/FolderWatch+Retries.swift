@@ -84,6 +84,8 @@ extension FolderWatch {
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
     displaceOccupant(of: parent, name, evidence: .event)
+    // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
+    if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { listLater(tree[known].parent) }
     tree.move(known, under: parent, name: name)
     report(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
     unsettled.missing[known] = nil
