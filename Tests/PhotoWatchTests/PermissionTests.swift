@@ -103,6 +103,20 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The contents of CACHEDIR.TAG decide, so they are read again when they become readable.
+  @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
+  func aCacheTagThatBecomesReadableCounts() async throws {
+    disk.write("C/x.jpg")
+    disk.write("C/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55")
+    chmod(disk.path("C/CACHEDIR.TAG"), 0)
+    let session = try await startAsStranger()
+    #expect(session.model.files.count == 1)
+    chmod(disk.path("C/CACHEDIR.TAG"), 0o644)
+    try await session.sync()
+    #expect(session.model.files.isEmpty)
+    await session.watcher.stop()
+  }
+
   /// Starts a photod-watch that has only the rights of others in the root.
   private func startAsStranger() async throws -> WatchSession {
     system("chown -R 12345:12345 '\(disk.root)'")

@@ -140,7 +140,8 @@ extension FolderWatch {
 
   private func handleFile(_ event: WatchEvent, in index: NodeIndex) {
     if NameRules.isMarker(event.name) {
-      if !event.has(IN_ATTRIB) { listLater(index) }
+      // CACHEDIR.TAG counts only if its contents can be read.
+      if !event.has(IN_ATTRIB) || event.name == NameRules.cacheTag { listLater(index) }
       return
     }
     let isWanted = !tree[index].flags.contains(.contentsIgnored) && wantsFile(event.name, in: index)
