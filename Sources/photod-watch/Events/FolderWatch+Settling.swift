@@ -33,12 +33,15 @@ extension FolderWatch {
     }
     if let check = files.unreported.nextCheck { next = min(next, check) }
     let (isHidden, retry) = (mayHideDirectories, nextRetry)
+    let isListing = hasListingScan
     for (index, entry) in unsettled.missing where !hasMissingAbove(index) {
+      if entry.evidence == .scan, isListing, !entry.isDead { continue }
       let due = max(entry.retryAt, entry.since + grace(of: entry, at: index, forcedStamp))
       next = min(next, isHidden && !entry.isDead ? max(due, retry) : due)
     }
     for index in walk.unverified {
-      if case .unverified(_, let retryAt) = walk[index]?.state, !hasMissing(at: index) { next = min(next, retryAt) }
+      guard let request = walk[index], case .unverified(_, let retryAt) = request.state else { continue }
+      if request.scan != nil || !hasMissing(at: index) { next = min(next, retryAt) }
     }
     return min(next, retry)
   }
@@ -71,6 +74,9 @@ extension FolderWatch {
     return Self.goneGrace
   }
 
+  /// Whether a scan still waits for listings. Its next listing, or an order of photod to go on, ends the sleep.
+  private var hasListingScan: Bool { scans.running.values.contains { $0.remaining > 0 } }
+
   private func settleMissing(_ now: Moment, forcedStamp: UInt64) {
     // A file's rename out of a missing directory is reported before the directory is dropped.
     guard !unsettled.missing.isEmpty, files.held.isEmpty else { return }
@@ -78,8 +84,7 @@ extension FolderWatch {
     let isHidden = mayHideDirectories
     // A directory that a scan misses in one root may turn up in another. After an overflow, the scans begin later in this
     // turn.
-    let isScanning =
-      events.progress.hasOverflowed || polling.rounds.isPassing || scans.running.values.contains { $0.remaining > 0 }
+    let isScanning = events.progress.hasOverflowed || polling.rounds.isPassing || hasListingScan
     for (index, entry) in unsettled.missing.sorted(by: { $0.value.stamp < $1.value.stamp }) {
       guard unsettled.missing[index] != nil else { continue }
       guard entry.retryAt <= now, now - entry.since >= grace(of: entry, at: index, forcedStamp) else { continue }

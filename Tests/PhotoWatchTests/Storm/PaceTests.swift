@@ -47,8 +47,39 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// Only few folders have watches, so that a scan must confirm that a folder has left. This scan is delayed.
+  @Test(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
+  func aFolderThatIsMissingDuringADelayedScanUsesNoProcessorTime() async throws {
+    for index in 0..<1_200 { disk.write("d\(index % 40)/\(index).jpg") }
+    disk.write("leaving/a.jpg")
+    let session = try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 40))
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    let process = try #require(session.watcher.processID)
+    try await Self.waitUntilAsleep(process)
+    rename(disk.path("leaving"), disk.outside + "/left")
+    // The grace period of the missing folder must have passed before the measurement begins.
+    try await Task.sleep(for: .milliseconds(500))
+    let before = try Self.processorTicks(process)
+    try await Task.sleep(for: .seconds(1))
+    #expect(try Self.processorTicks(process) - before < 20, "of about 100 ticks in the meantime")
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   private static func files(in records: [WatchRecord]) -> Int {
     records.count { if case .fileFound = $0 { true } else { false } }
+  }
+
+  /// The fields of /proc/PID/stat from the state on (proc(5)).
+  private static func status(_ process: pid_t) throws -> [Substring] {
+    let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+    return text.split(separator: ")").last?.split(separator: " ") ?? []
+  }
+
+  /// The processor time in user and kernel mode, in clock ticks.
+  private static func processorTicks(_ process: pid_t) throws -> Int {
+    try status(process)[11...12].reduce(0) { $0 + (Int($1) ?? 0) }
   }
 
   /// Waits until the process sleeps, and used no processor time from one look to the next.
@@ -56,9 +87,8 @@ import WatchRecords
     var last = ""
     var calmLooks = 0
     try await eventually("photod-watch sleeps") {
-      let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
-      let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-      // The state, and the processor times in user and kernel mode (proc(5)).
+      let fields = try status(process)
+      // The state, and the processor times in user and kernel mode.
       let now = ([fields[0]] + fields[11...12]).joined(separator: " ")
       calmLooks = now == last && now.hasPrefix("S") ? calmLooks + 1 : 0
       last = now
