@@ -13,18 +13,21 @@ import WatchRecords
 
   init() throws { disk = try Disk() }
 
-  private func wrapper(_ mountPoint: String) throws -> String {
+  /// - Parameters:
+  ///   - first: shell commands before photod-watch starts.
+  ///   - later: shell commands beside it. `await` waits for a file, and `$$` is the process of photod-watch.
+  private func wrapper(first: String, later: String) -> String {
     let executable = BuiltPrograms.path("photod-watch")
     Disk.write(
       disk.outside + "/mounts",
       """
       #!/bin/sh
       attach() { mount -t tmpfs none "$1"; mkdir "$1/a"; echo x > "$1/a/one.jpg"; }
+      detach() { until umount "$1"; do sleep 0.02; done; }
       await() { while [ ! -e "\(disk.outside)/$1" ] && [ -d "\(disk.outside)" ]; do sleep 0.02; done; }
-      attach "\(mountPoint)"
+      \(first)
       ( exec 3<&- 2>/dev/null
-        await unmount; until umount "\(mountPoint)"; do sleep 0.02; done
-        await mount; attach "\(mountPoint)" ) &
+        \(later) ) &
       exec \(executable)
       """)
     Disk.write(disk.outside + "/wrapper", "#!/bin/sh\nexec unshare -Urm sh \(disk.outside)/mounts\n")
@@ -32,10 +35,16 @@ import WatchRecords
     return disk.outside + "/wrapper"
   }
 
+  private func wrapper(_ mountPoint: String) -> String {
+    wrapper(
+      first: "attach '\(mountPoint)'",
+      later: "await unmount; detach '\(mountPoint)'; await mount; attach '\(mountPoint)'")
+  }
+
   @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func anUnmountedRootIsOfflineWithoutRemovalsAndComesBack() async throws {
     disk.makeDirectory("drive")
-    let session = try await WatchSession(roots: [disk.path("drive")], executable: try wrapper(disk.path("drive")))
+    let session = try await WatchSession(roots: [disk.path("drive")], executable: wrapper(disk.path("drive")))
     #expect(session.model.files.count == 1)
     Disk.write(disk.outside + "/unmount", "")
     let said = try await session.take { if case .rootOffline = $0 { true } else { false } }
@@ -56,7 +65,34 @@ import WatchRecords
   func aDirectoryUnmountedBelowARootIsGoneByScanOnly() async throws {
     disk.makeDirectory("drive")
     disk.write("kept.jpg")
-    let session = try await WatchSession(roots: [disk.root], executable: try wrapper(disk.path("drive")))
+    let session = try await WatchSession(roots: [disk.root], executable: wrapper(disk.path("drive")))
+    #expect(session.model.files.count == 2)
+    Disk.write(disk.outside + "/unmount", "")
+    let said = try await session.take { if case .directoryGone = $0 { true } else { false } }
+    for case .directoryGone(_, let evidence) in said { #expect(evidence == .scan) }
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// UNMOUNT and the removal of the mount point are queued together. The photos are still on the drive. If the drive has
+  /// no watch, there is no UNMOUNT.
+  @Test(
+    .enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"), arguments: [true, false])
+  func anUnmountedDirectoryWhoseMountPointIsRemovedIsGoneByScanOnly(isWatched: Bool) async throws {
+    let drive = disk.path("drive")
+    disk.makeDirectory("drive")
+    disk.write("kept.jpg")
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: wrapper(
+        first: "attach '\(drive)'" + (isWatched ? "" : "; echo 4 > /proc/sys/user/max_inotify_watches"),
+        later: """
+          await unmount
+          # An open descriptor of photod-watch keeps the drive busy.
+          until kill -STOP $$ && umount '\(drive)'; do kill -CONT $$; sleep 0.02; done
+          rmdir '\(drive)'; kill -CONT $$
+          """))
     #expect(session.model.files.count == 2)
     Disk.write(disk.outside + "/unmount", "")
     let said = try await session.take { if case .directoryGone = $0 { true } else { false } }

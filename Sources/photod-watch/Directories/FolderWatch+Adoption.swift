@@ -168,11 +168,16 @@ extension FolderWatch {
 
   // MARK: - Removal
 
+  /// A drive may be unmounted and its mount point removed afterwards. The event of that removal is no evidence that the
+  /// photos on the drive were deleted. The kernel reports the unmount first (`Missing.isDead`), but only for a watch.
   func markMissing(_ index: NodeIndex, evidence: Evidence) {
+    let parent = tree[index].parent
+    let isMountPoint = parent >= 0 && tree[parent].identity.device != tree[index].identity.device
+    let evidence = isMountPoint ? .scan : evidence
     tree[index].flags.insert(.missing)
     let now = Moment.now
     if var entry = unsettled.missing[index] {
-      if evidence == .event { entry.evidence = .event }
+      if evidence == .event, !entry.isDead { entry.evidence = .event }
       entry.since = now
       unsettled.missing[index] = entry
     } else {
@@ -185,6 +190,8 @@ extension FolderWatch {
   func exclude(_ index: NodeIndex) {
     tree.displace(index)
     markMissing(index, evidence: .event)
+    // The exclusion applies to a mount point, too.
+    if unsettled.missing[index]?.isDead == false { unsettled.missing[index]?.evidence = .event }
   }
 
   /// Drops a directory with everything below it, and reports it as gone.

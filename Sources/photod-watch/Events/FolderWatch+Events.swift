@@ -99,7 +99,8 @@ extension FolderWatch {
       markMissing(child, evidence: wasRenamed && polling.directories.count > 0 ? .scan : .event)
       unsettled.missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
       if wasRenamed { noteExchange(of: event.name, in: index, event.moveCookie) }
-      unsettled.missing[child]?.isDeleted = !wasRenamed
+      let isScanned = unsettled.missing[child]?.evidence == .scan
+      unsettled.missing[child]?.isDeleted = !wasRenamed && !isScanned
     } else if event.has(IN_ATTRIB) {
       if let child { noteAttributes(of: child, in: index) } else { enter(index, event.name) }
     }
