@@ -101,4 +101,37 @@ import WatchRecords
     session.expectDiskState([disk.root])
     await session.watcher.stop()
   }
+
+  /// The mount shows a known directory at a second place.
+  @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
+  func aDirectoryThatIsAlsoMountedElsewhereIsKept() async throws {
+    disk.write("source/a.jpg")
+    disk.makeDirectory("target")
+    let target = disk.path("target")
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: wrapper(
+        first: "",
+        later: """
+          await mount; mount --bind '\(disk.path("source"))' '\(target)'; touch '\(disk.outside)/mounted'
+          await unmount; detach '\(target)'; touch '\(disk.outside)/unmounted'
+          """))
+    func wait(for name: String) async throws {
+      try await eventually("the script has finished: \(name)") { access(disk.outside + "/" + name, F_OK) == 0 }
+      // The change of the mount table is no event. So no sync waits for it.
+      try await Task.sleep(for: .milliseconds(500))
+      try await session.sync()
+    }
+    #expect(session.model.files.count == 1)
+    Disk.write(disk.outside + "/mount", "")
+    try await wait(for: "mounted")
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    let hasMoved = session.records.contains { if case .directoryMoved = $0 { true } else { false } }
+    #expect(session.model.files.count == 1 && !hasMoved, "it stays at its first place")
+    Disk.write(disk.outside + "/unmount", "")
+    try await wait(for: "unmounted")
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
 }

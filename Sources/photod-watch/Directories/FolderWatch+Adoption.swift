@@ -107,12 +107,21 @@ extension FolderWatch {
     _ known: NodeIndex, _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?,
     recursive: Bool
   ) {
-    let isHere =
-      tree[known].parent == parent && !tree[known].flags.contains(.displaced) && tree.name(known).elementsEqual(name)
+    let hasName = tree[known].parent == parent && tree.name(known).elementsEqual(name)
+    let isHere = hasName && !tree[known].flags.contains(.displaced)
     var scan = scan
     var recursive = recursive
     if !isHere {
       guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
+      // If its old place still leads to it, it was not moved, but is also mounted here. No event reports a mount, so
+      // only scans and changes of the mount table find one.
+      if evidence == .scan, !hasName,
+        case .success(let same) = OpenDirectories.open(known, in: tree, rootPath: rootPath)
+      {
+        close(same)
+        close(descriptor)
+        return cannotEnter(parent, name, SystemError(number: ELOOP))
+      }
       let scanBefore = activeScan(of: known)
       displaceOccupant(of: parent, name, evidence: evidence)
       // It was reported as unreadable under its old name. A new listing of the old parent corrects that.

@@ -22,7 +22,6 @@ struct MountPoints {
   /// The mount points of shares. They are read as soon as poll(2) reports a change: nothing may step into a share
   /// before.
   private(set) var shares: Set<[UInt8]> = []
-  private var departedShares: Set<[UInt8]> = []
   private var table = MountTable([])
   private var points: Set<Point> = []
   /// The mount points by the last call of `takeChanges`.
@@ -53,16 +52,12 @@ struct MountPoints {
     }
     table = MountTable(text)
     points = Self.points(text)
-    departedShares.formUnion(shares.subtracting(table.sharePoints))
     shares = table.sharePoints
     isOutdated = false
   }
 
   /// Whether a path is on a share; nil if the last reading failed.
   func isOnShare(_ path: [UInt8]) -> Bool? { isOutdated ? nil : table.isOnShare(path) }
-
-  /// Whether a share was mounted at this path and is no longer. Each departure is returned only once.
-  mutating func takeDepartedShare(_ path: [UInt8]) -> Bool { departedShares.remove(path) != nil }
 
   /// The mount points that appeared, disappeared or belong to another mount since the last call.
   mutating func takeChanges() -> Set<[UInt8]> {
@@ -100,23 +95,23 @@ struct MountPoints {
 extension FolderWatch {
   /// Looks at the changed mount points below the roots. A directory found missing there counts as missed by a scan.
   func checkMountPoints() {
-    for path in mounts.points.takeChanges().sorted(by: { $0.count < $1.count }) {
+    let changes = mounts.points.takeChanges().sorted { $0.count < $1.count }
+    // A directory that was also mounted elsewhere may be entered now.
+    if !changes.isEmpty { for parent in unsettled.unentered.keys { listLater(parent) } }
+    for path in changes {
       for number in roots.keys.sorted() {
         guard let root = roots[number], let top = root.top, path.starts(with: root.path) else { continue }
         let rest = path.dropFirst(root.path.count)
         guard rest.first == UInt8(ascii: "/") || root.path.last == UInt8(ascii: "/") else { continue }
-        checkMountPoint(rest.split(separator: UInt8(ascii: "/")), below: top, path)
+        checkMountPoint(rest.split(separator: UInt8(ascii: "/")), below: top)
       }
     }
   }
 
-  private func checkMountPoint(_ names: [ArraySlice<UInt8>], below top: NodeIndex, _ path: [UInt8]) {
+  private func checkMountPoint(_ names: [ArraySlice<UInt8>], below top: NodeIndex) {
     guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent) else { return }
-    // A name that is not in the tree was left out, is ignored, or its event is still queued.
-    guard tree.child(of: parent, named: name) != nil else {
-      if mounts.points.takeDepartedShare(path) { listLater(parent) }
-      return
-    }
+    // A share was left out there, a known directory was mounted there, or its event is still queued.
+    guard tree.child(of: parent, named: name) != nil else { return listLater(parent) }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure: listLater(parent)
     case .success(let descriptor):
