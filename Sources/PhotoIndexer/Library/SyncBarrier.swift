@@ -63,7 +63,7 @@ final class SyncBarrier: Sendable {
   /// The greatest number of a request.
   var lastNumber: UInt64 { state.withLock { $0.lastNumber } }
 
-  /// Those of the requests for which callers wait.
+  /// Returns those of the requests for which callers wait.
   func awaited(among numbers: [UInt64]) -> Set<UInt64> {
     if numbers.isEmpty { return [] }
     return state.withLock { state in Set(state.waiters.values.map(\.number)).intersection(numbers) }
