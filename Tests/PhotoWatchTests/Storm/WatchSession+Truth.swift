@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PhotoTestSupport
 import Testing
 
@@ -27,6 +28,12 @@ extension WatchSession {
     let vanished = model.directoryPaths.subtracting(directories).map { String(decoding: $0, as: UTF8.self) }
     #expect(unknown.isEmpty, comment, sourceLocation: sourceLocation)
     #expect(vanished.isEmpty, comment, sourceLocation: sourceLocation)
+    // What is unreadable depends on the rights of photod-watch. But a report must not outlast its file or folder.
+    let outlasting = model.unreadablePaths.filter { path in
+      var look = stat()
+      return Disk.withCString(path, { lstat($0, &look) }) != 0
+    }.map { String(decoding: $0, as: UTF8.self) }
+    #expect(outlasting.isEmpty, comment, sourceLocation: sourceLocation)
     #expect(model.violations.isEmpty, comment, sourceLocation: sourceLocation)
   }
 }
