@@ -66,6 +66,21 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The folder above a new folder was forbidden when photod-watch tried to enter the new one, and is not any more.
+  @Test(.enabled(if: Interposer.isPossible, "cc is not installed"))
+  func aNewFolderThatRefusedOnceIsEntered() async throws {
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(
+        disk, Interposer.refusal(count: 1, of: "newdir", once: disk.outside + "/begin")))
+    Disk.write(disk.outside + "/begin", "")
+    disk.write("newdir/a.jpg")
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    #expect(session.model.unreadablePaths.isEmpty)
+    await session.watcher.stop()
+  }
+
   /// A folder that is renamed while it is forbidden is no longer reported under its old name.
   @Test(.enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"))
   func aForbiddenFolderIsReportedOnlyUnderItsNewName() async throws {

@@ -268,6 +268,9 @@ extension FolderWatch {
       unsettled.unentered[parent, default: []].insert(name)
     }
     report(.unreadable(directory: tree[parent].number, name: name, errorNumber: error.number))
+    if error.number == EACCES, !awaitsPermission(parent, name) {
+      retryLater(tree.child(of: parent, named: name) ?? parent, recursive: recursive, belated: belated)
+    }
   }
 
   /// Takes the known directory out of its place if the one there, which is forbidden, is another. The right to look at a

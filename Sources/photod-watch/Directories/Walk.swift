@@ -233,6 +233,18 @@ extension FolderWatch {
     return topmost
   }
 
+  /// Whether an event will report the end of a refusal at this name. If a directory above it refuses access, that one is
+  /// flagged.
+  func awaitsPermission(_ parent: NodeIndex, _ name: [UInt8]) -> Bool {
+    if let child = tree.child(of: parent, named: name) { return flagRefusing(child) != nil }
+    if refusesAccess(parent) { return flagRefusing(parent) != nil }
+    guard case .success(let descriptor) = directories.descriptor(of: parent, in: tree, rootPath: rootPath),
+      case .success(let opened) = OpenDirectories.open(descriptor, name)
+    else { return true }
+    close(opened)
+    return false
+  }
+
   /// Whether the directory cannot be opened, or names in it cannot be looked at, for lack of a permission.
   private func refusesAccess(_ index: NodeIndex) -> Bool {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {

@@ -27,7 +27,8 @@ struct ListingRetry {
 }
 
 /// Whether the same call may succeed a little later by itself: after a disk error, a lack of memory or descriptors, or
-/// a network failure. A denied access is not retried. IN_ATTRIB reports new permissions.
+/// a network failure. A denied access is not among them, because IN_ATTRIB reports new permissions. It is retried only if
+/// no such event can be expected (`awaitsPermission`, `flagRefusing`).
 func mayPass(_ errorNumber: Int32) -> Bool {
   switch errorNumber {
   case EIO, ENOMEM, EMFILE, ENFILE, EAGAIN, EINTR, EBUSY, ENOBUFS, EREMOTEIO, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH,
