@@ -36,6 +36,8 @@ final class Simulation {
   var unsaidPhotos: Set<Int> = []
   /// Photos that were saved by a file that the library knows, while the watcher has not read the rename.
   var unreadSaves: [Int: (cookie: UInt64, birthTime: Int64)] = [:]
+  /// Photos whose content the library may not know, because another file had their size and time.
+  var indistinctPhotos: Set<Int> = []
   /// The drive of each root. Only a person's confirmation changes it.
   var rootVolumes: [String: String] = [:]
   /// Roots that a person has confirmed on another drive. Until the library has found that out, they may be on either.

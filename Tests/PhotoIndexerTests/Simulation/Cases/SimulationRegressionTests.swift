@@ -577,4 +577,27 @@ import Testing
         .rescan("/usb", confirm: true), .settle,
       ])
   }
+
+  /// The folders of a card exchange their names unseen. Two files in them have the same name, size and time.
+  @Test func filesThatOnlyTheirContentDistinguishesMayBeExchanged() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .makeDirectory("/usb/x"), .makeDirectory("/usb/y"),
+        .write("/usb/y/a.jpg"), .write("/pics/x/c.jpg"), .write("/pics/x/e.jpg"), .write("/usb/d.jpg"),
+        .write("/usb/a.jpg"), .write("/usb/y/\u{f7ff}.jpg"), .write("/pics/y/b.jpg"), .write("/pics/y/b.jpg"),
+        .write("/pics/d.jpg"), .write("/usb/x/a.jpg"), .settle, .ignore(["x/*.jpg", "d.jpg"]), .settle,
+        .exchange("/usb/y", with: "/usb/x"), .unmount("/usb"), .mount(1, at: "/usb"), .settle,
+      ])
+  }
+
+  @Test func photoThatCameInPlaceOfOneOfAnotherClockMayBeNewOnAnotherDrive() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/usb/y"), .write("/usb/y/a.jpg"), .write("/usb/\u{f7ff}.jpg"), .write("/usb/b.jpg"),
+        .write("/pics/a.jpg"), .settle, .setClock(days: -400), .remove("/pics/a.jpg"), .write("/pics/a.jpg"), .settle,
+        .carry("/pics/a.jpg", to: "/usb/a.jpg"), .settle,
+      ])
+  }
 }

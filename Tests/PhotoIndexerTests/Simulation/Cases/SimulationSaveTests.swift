@@ -305,4 +305,16 @@ import Testing
         .carry("/pics/e.jpg", to: "/usb/x/b.jpg"), .rename("/usb/x/b.jpg", to: "/usb/f.jpg"), .settle,
       ])
   }
+
+  /// photod ends before it reads the rename, and the file changes again.
+  @Test func saveThatIsLostAndChangedAgainHasNoDate() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/a.jpg"), .settle, .write("/pics/x/a.jpg"), .remove("/pics/x/a.jpg"),
+        .writeAgain("/pics/new.jpg", bytesOf: "/pics/x/a.jpg"), .watch(events: 1000, listings: 1000),
+        .pass(milliseconds: 1500), .replace("/pics/a.jpg", by: "/pics/new.jpg"), .pass(milliseconds: 600),
+        .take(2, records: 5), .kill, .edit("/pics/a.jpg"), .settle,
+      ])
+  }
 }

@@ -84,6 +84,20 @@ extension Simulation {
     }
   }
 
+  /// Whether the library has the content of another file, and nothing but the content distinguishes the two. On FAT, two
+  /// files of equal size and time can have each other's places after a mount: inodes prove nothing there.
+  private func isIndistinct(_ photo: Int, _ node: SimulatedDisk.Node, _ asset: Asset, in volume: Int) -> Bool {
+    guard disk.volumes[volume].kind == .fat, asset.resources[0].byteCount == node.byteCount else { return false }
+    if indistinctPhotos.contains(photo) { return true }
+    let hasOther = disk.volumes[volume].nodes.values.contains { other in
+      let facts = SimulatedDisk.facts(other)
+      return !other.isDirectory && other.byteCount == node.byteCount && other.modificationTime == node.modificationTime
+        && facts.camera == asset.camera && facts.keywords == asset.keywords
+    }
+    if hasOther { indistinctPhotos.insert(photo) }
+    return hasOther
+  }
+
   /// Compares the catalog with the disk. If the check is not final, suspect photos may still be in the catalog. Places
   /// that changed since the sync was requested are not checked.
   func compare(isFinal: Bool) async throws {
@@ -123,9 +137,12 @@ extension Simulation {
         if openPhotos.contains(entry.photo) || disk.linked.contains(key) { continue }
         if !isFinal && unsaidPhotos.contains(entry.photo) { continue }
         let facts = SimulatedDisk.facts(node)
-        guard asset.resources[0].byteCount == node.byteCount, asset.camera == facts.camera,
-          asset.keywords == facts.keywords
-        else { throw SimulationFailure("\(path) is \(node), the library says \(asset)") }
+        let isEqual =
+          asset.resources[0].byteCount == node.byteCount && asset.camera == facts.camera
+          && asset.keywords == facts.keywords
+        guard isEqual || isIndistinct(entry.photo, node, asset, in: key.volume) else {
+          throw SimulationFailure("\(path) is \(node), the library says \(asset)")
+        }
       }
       if !isFinal && (state.hasSuspects || !state.isQuiet) { continue }
       let there = Set(files.map(\.path))

@@ -432,7 +432,11 @@ struct SimulationOracle {
       {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
       }
-      if owners.updateValue(photo, forKey: id) != photo { passed[id] = nil }
+      if let owner = owners.updateValue(photo, forKey: id), owner != photo {
+        passed[id] = nil
+        // The asset came when the other photo did.
+        if misdated.contains(owner) { misdated.insert(photo) }
+      }
       settled.insert(photo)
       allIDs[photo, default: []].insert(id)
     }

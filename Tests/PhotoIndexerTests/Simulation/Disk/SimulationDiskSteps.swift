@@ -133,7 +133,8 @@ extension Simulation {
   private func noteUndatedSaves() {
     guard !unreadSaves.isEmpty else { return }
     let unread = Set(disk.queue.lazy.filter { $0.kind == .movedTo }.map(\.cookie))
-    unreadSaves = unreadSaves.filter { unread.contains($0.value.cookie) }
+    // The record of a save may be lost, too.
+    if !oracle.isLossy { unreadSaves = unreadSaves.filter { unread.contains($0.value.cookie) } }
     for (photo, save) in unreadSaves {
       guard let file = placements[photo]?.key else { continue }
       if disk.node(file).changeTime - save.birthTime >= Reconciler.atomicSaveAge.wholeNanoseconds {
