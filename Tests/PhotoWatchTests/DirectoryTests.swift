@@ -340,6 +340,35 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The directory is forbidden and leaves its name, all before photod-watch reads the events. Another forbidden directory
+  /// gets that name, or the directory is renamed again.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [true, false])
+  func aForbiddenDirectoryThatIsRenamedUnseenIsNotGone(isReplaced: Bool) async throws {
+    disk.write("a/one.jpg")
+    let session = try await forbiddingSession()
+    let number = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    chmod(disk.path("a"), 0)
+    if isReplaced {
+      disk.rename("a", "c")
+      mkdir(disk.path("a"), 0)
+      chown(disk.path("a"), 12345, 12345)
+    } else {
+      disk.rename("a", "b")
+      disk.rename("b", "c")
+    }
+    kill(process, SIGCONT)
+    let said = try await session.sync()
+    #expect(session.model.number(ofPath: Array(disk.path("c").utf8)) == number)
+    #expect(!said.contains { if case .directoryGone = $0 { true } else { false } })
+    for name in ["a", "c"] { chmod(disk.path(name), 0o755) }
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   /// photod-watch as the root user of a namespace. That user has no rights in what belongs to another user there.
   private func forbiddingSession() async throws -> WatchSession {
     system("chown -R 12345:12345 '\(disk.root)'")

@@ -116,21 +116,21 @@ import WatchRecords
           await mount; mount --bind '\(disk.path("source"))' '\(target)'; touch '\(disk.outside)/mounted'
           await unmount; detach '\(target)'; touch '\(disk.outside)/unmounted'
           """))
-    func wait(for name: String) async throws {
+    /// The change of the mount table is no event. So no sync waits for it, but a record shows it.
+    func wait(for name: String, until condition: (WatchRecord) -> Bool) async throws {
       try await eventually("the script has finished: \(name)") { access(disk.outside + "/" + name, F_OK) == 0 }
-      // The change of the mount table is no event. So no sync waits for it.
-      try await Task.sleep(for: .milliseconds(500))
+      try await session.take(until: condition)
       try await session.sync()
     }
     #expect(session.model.files.count == 1)
     Disk.write(disk.outside + "/mount", "")
-    try await wait(for: "mounted")
+    try await wait(for: "mounted") { if case .unreadable(_, Array("target".utf8), ELOOP) = $0 { true } else { false } }
     let request = session.watcher.rescan(root: 1, directory: nil)
     try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
     let hasMoved = session.records.contains { if case .directoryMoved = $0 { true } else { false } }
     #expect(session.model.files.count == 1 && !hasMoved, "it stays at its first place")
     Disk.write(disk.outside + "/unmount", "")
-    try await wait(for: "unmounted")
+    try await wait(for: "unmounted") { if case .listingEnded = $0 { true } else { false } }
     session.expectDiskState([disk.root])
     await session.watcher.stop()
   }

@@ -31,7 +31,11 @@ extension FolderWatch {
         adopt(
           opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false, moveCookie: moveCookie)
       case .failure(let error):
-        if !meansAbsent(error.number) { cannotEnter(parent, name, error, moveCookie: moveCookie) }
+        if !meansAbsent(error.number) {
+          cannotEnter(parent, name, error, moveCookie: moveCookie)
+        } else if let moved = directory(movedBy: moveCookie) {
+          unsettled.seats[FilePlace(directory: tree.reference(parent), name: name)] = tree.reference(moved)
+        }
       }
     }
   }
@@ -113,9 +117,9 @@ extension FolderWatch {
     var recursive = recursive
     if !isHere {
       guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
-      // If its old place still leads to it, it was not moved, but is also mounted here. No event reports a mount, so
-      // only scans and changes of the mount table find one.
-      if evidence == .scan, !hasName,
+      // If its old place still leads to it, it was not moved, but is also mounted here. An event that reports a move has
+      // made it missing before.
+      if unsettled.missing[known] == nil, !hasName,
         case .success(let same) = OpenDirectories.open(known, in: tree, rootPath: rootPath)
       {
         close(same)
@@ -170,15 +174,17 @@ extension FolderWatch {
 
   /// Takes a directory out of its place, which another one has now.
   func displace(_ index: NodeIndex, evidence: Evidence) {
+    let place = FilePlace(directory: tree.reference(tree[index].parent), name: Array(tree.name(index)))
+    unsettled.seats[place] = tree.reference(index)
     tree.displace(index)
     markMissing(index, evidence: evidence)
-    unsettled.lastDisplaced = tree.reference(index)
   }
 
   // MARK: - Removal
 
   /// A drive may be unmounted and its mount point removed afterwards. The event of that removal is no evidence that the
-  /// photos on the drive were deleted. The kernel reports the unmount first (`Missing.isDead`), but only for a watch.
+  /// photos on the drive were deleted. The kernel reports the unmount first (`Missing.isDead`), but only for a watch. A
+  /// subvolume of btrfs looks like a drive.
   func markMissing(_ index: NodeIndex, evidence: Evidence) {
     let parent = tree[index].parent
     let isMountPoint = parent >= 0 && tree[parent].identity.device != tree[index].identity.device
@@ -199,8 +205,10 @@ extension FolderWatch {
   func exclude(_ index: NodeIndex) {
     tree.displace(index)
     markMissing(index, evidence: .event)
-    // The exclusion applies to a mount point, too.
-    if unsettled.missing[index]?.isDead == false { unsettled.missing[index]?.evidence = .event }
+    // The exclusion applies to a mount point, too, and no loss of events makes it uncertain.
+    guard unsettled.missing[index]?.isDead == false else { return }
+    unsettled.missing[index]?.evidence = .event
+    unsettled.missing[index]?.isExcluded = true
   }
 
   /// Drops a directory with everything below it, and reports it as gone.

@@ -278,10 +278,11 @@ extension FolderWatch {
   private func displaceIfForbidden(_ parent: NodeIndex, _ name: [UInt8], _ error: SystemError, evidence: Evidence) {
     guard error.number == EACCES, let child = tree.child(of: parent, named: name),
       case .success(let descriptor) = directories.descriptor(of: parent, in: tree, rootPath: rootPath),
-      case .success(let look) = FileLook.at(descriptor, name), look.identity != tree[child].identity
+      case .success(let look) = FileLook.at(descriptor, name), look.identity != tree[child].identity,
+      // Another file system may be mounted over the known directory.
+      look.identity.device == tree[child].identity.device
     else { return }
-    // A file system may be mounted over the known directory.
-    displace(child, evidence: look.identity.device == tree[child].identity.device ? evidence : .scan)
+    displace(child, evidence: evidence)
   }
 }
 

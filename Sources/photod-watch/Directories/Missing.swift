@@ -14,6 +14,8 @@ struct Missing {
   var isDead = false
   /// The kernel has reported that it was deleted.
   var isDeleted = false
+  /// The user excludes its name.
+  var isExcluded = false
   /// The cookie of the rename that took it away; 0 if unknown.
   var moveCookie: UInt32 = 0
   /// How often its parent could not be read. After the first such attempt, scans and syncs no longer wait for it.

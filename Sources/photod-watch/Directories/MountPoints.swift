@@ -109,7 +109,9 @@ extension FolderWatch {
   }
 
   private func checkMountPoint(_ names: [ArraySlice<UInt8>], below top: NodeIndex) {
-    guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent) else { return }
+    guard let (parent, name) = place(names, below: top), !isLeftOut(name, in: parent),
+      wantsDirectory(Array(name), in: parent)
+    else { return }
     // A share was left out there, a known directory was mounted there, or its event is still queued.
     guard tree.child(of: parent, named: name) != nil else { return listLater(parent) }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {

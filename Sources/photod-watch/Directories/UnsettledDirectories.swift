@@ -4,9 +4,9 @@
 struct UnsettledDirectories {
   /// Directories that are missing from their places.
   var missing: [NodeIndex: Missing] = [:]
-  /// The directory whose name another one got last. If the two were exchanged, the next event reports that it leaves this
-  /// name.
-  var lastDisplaced: NodeReference?
+  /// Missing directories by the places that events named last, if the tree has them elsewhere: another directory got the
+  /// place, or nothing was there any more when photod-watch looked. The event of their next rename names these places.
+  var seats: [FilePlace: NodeReference] = [:]
   /// By parent, the names of directories that could not be entered and so are not in the tree.
   var unentered: [NodeIndex: Set<[UInt8]>] = [:]
   /// Directories of which something could not be read.

@@ -30,7 +30,7 @@ extension FolderWatch {
     report(.overflow)
     events.progress.hasOverflowed = true
     // The event of a directory's new name may be lost, so only the scan shows that it is gone.
-    for (index, entry) in unsettled.missing where !entry.isDead && !entry.isDeleted {
+    for (index, entry) in unsettled.missing where !entry.isDead && !entry.isDeleted && !entry.isExcluded {
       unsettled.missing[index]?.evidence = .scan
     }
     // The kernel may have dropped IN_IGNORED of these watches. The scans list their directories anyway.
@@ -89,16 +89,15 @@ extension FolderWatch {
     if event.has(IN_CREATE | IN_MOVED_TO) {
       enter(index, event.name, moveCookie: event.has(IN_MOVED_TO) ? event.moveCookie : 0)
     } else if event.has(IN_MOVED_FROM | IN_DELETE) {
-      // It may have moved to a polled directory, which has no events. Then only a scan can tell.
+      let wasRenamed = event.has(IN_MOVED_FROM)
+      if wasRenamed { noteDeparture(from: event.name, in: index, event.moveCookie) }
       guard let child else {
         // The directory could not be entered. A listing corrects that report, too.
         if unsettled.unentered[index]?.contains(event.name) == true { listLater(index) }
         return
       }
-      let wasRenamed = event.has(IN_MOVED_FROM)
-      markMissing(child, evidence: wasRenamed && polling.directories.count > 0 ? .scan : .event)
+      markMissing(child, evidence: wasRenamed && mayMissArrivals ? .scan : .event)
       unsettled.missing[child]?.moveCookie = wasRenamed ? event.moveCookie : 0
-      if wasRenamed { noteExchange(of: event.name, in: index, event.moveCookie) }
       let isScanned = unsettled.missing[child]?.evidence == .scan
       unsettled.missing[child]?.isDeleted = !wasRenamed && !isScanned
     } else if event.has(IN_ATTRIB) {
@@ -106,12 +105,18 @@ extension FolderWatch {
     }
   }
 
-  /// The directory that leaves may be the one that another one displaced at this name.
-  private func noteExchange(of name: [UInt8], in parent: NodeIndex, _ moveCookie: UInt32) {
-    guard let displaced = unsettled.lastDisplaced, tree.isAlive(displaced), tree[displaced.index].parent == parent,
-      tree.name(displaced.index).elementsEqual(name)
-    else { return }
-    unsettled.missing[displaced.index]?.moveCookie = moveCookie
+  /// Whether an event of a directory's new name may be missing: it is in a polled directory, which has no events, or the
+  /// kernel dropped the event. Then only a scan can tell that the directory is gone.
+  private var mayMissArrivals: Bool {
+    polling.directories.count > 0 || events.progress.hasOverflowed
+      || scans.running.values.contains { $0.reason == .overflow }
+  }
+
+  /// The directory that leaves may be a missing one that the tree has elsewhere.
+  private func noteDeparture(from name: [UInt8], in parent: NodeIndex, _ moveCookie: UInt32) {
+    let place = FilePlace(directory: tree.reference(parent), name: name)
+    guard let moved = unsettled.seats.removeValue(forKey: place), tree.isAlive(moved) else { return }
+    unsettled.missing[moved.index]?.moveCookie = moveCookie
   }
 
   /// A permission may have been granted or withdrawn. Most of these events only report new times, as after a copy.

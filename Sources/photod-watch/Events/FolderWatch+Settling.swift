@@ -79,6 +79,7 @@ extension FolderWatch {
 
   private func settleMissing(_ now: Moment, forcedStamp: UInt64) {
     // A file's rename out of a missing directory is reported before the directory is dropped.
+    if unsettled.missing.isEmpty { unsettled.seats = [:] }
     guard !unsettled.missing.isEmpty, files.held.isEmpty else { return }
     // A missing directory may be inside one that can't be read at the moment.
     let isHidden = mayHideDirectories

@@ -69,8 +69,9 @@ extension FolderWatch {
 
   /// The missing directory that a rename took away. In an exchange, the tree has the first directory at the name that the
   /// second one leaves. The second one was displaced there.
-  private func directory(movedBy moveCookie: UInt32) -> NodeIndex? {
-    let moved = unsettled.missing.lazy.filter { $0.value.moveCookie == moveCookie }.map(\.key)
+  func directory(movedBy moveCookie: UInt32) -> NodeIndex? {
+    guard moveCookie != 0 else { return nil }
+    let moved = unsettled.missing.lazy.filter { $0.value.moveCookie == moveCookie && !$0.value.isDead }.map(\.key)
     return moved.first { tree[$0].flags.contains(.displaced) } ?? moved.first
   }
 
@@ -78,8 +79,7 @@ extension FolderWatch {
   /// identifies it, and it is looked at later.
   /// - Returns: false if the event is no such rename.
   func relinkUnseen(_ parent: NodeIndex, _ name: [UInt8], moveCookie: UInt32, _ error: SystemError) -> Bool {
-    guard moveCookie != 0, error.number != ESTALE, !meansAbsent(error.number),
-      let known = directory(movedBy: moveCookie), unsettled.missing[known]?.isDead == false,
+    guard error.number != ESTALE, !meansAbsent(error.number), let known = directory(movedBy: moveCookie),
       !tree.isWithin(parent, known)
     else { return false }
     let scan = activeScan(of: known) ?? activeScan(of: parent)
