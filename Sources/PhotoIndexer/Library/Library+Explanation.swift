@@ -190,7 +190,7 @@ extension Library {
       return Explanation(
         state: "missing",
         reason:
-          "It is in the library, but not on disk. \(counted(suspect.missing, "photo is", "photos are")) missing from its folder at once, so photod has not removed it. After \(end(of: suspect).localTimeToMinute), photod scans again and removes it if it is still missing. `photoctl rescan --confirm` removes it now.",
+          "It is in the library, but not on disk. \(counted(suspect.missing, "photo is", "photos are")) missing from its folder at once, so photod has not removed it. After \(end(of: suspect).localTimeToMinute), photod scans again and removes it if it is still missing. `photoctl rescan \(ShellWord.inQuotes(FilePath.text(reconciler.tree.rootPaths[rootID] ?? []))) --confirm` removes it now.",
         assetID: row.assetID)
     }
     let isHidden = try catalog.read { try $0.assets([row.assetID]) }.assets.first?.isHidden == true
