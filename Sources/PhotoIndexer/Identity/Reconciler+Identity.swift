@@ -403,9 +403,10 @@ extension Reconciler {
   func originals(of copy: FileRow, addedAt added: WallTime) -> [RecentInsertions.Originals] {
     let volumeID = tree.row(copy.directoryID).volumeID
     let made = made(copy)
-    let copied = RecentInsertions.Originals(keys: .init(copy), end: min(added, made + tick(of: made)))
+    let copied = RecentInsertions.Originals(
+      keys: .init(copy), made: min(added, made), end: min(added, made + tick(of: made)))
     guard !volumes.hasLastingInodes(volumeID) else { return [copied] }
-    return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), end: added), copied]
+    return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), made: added, end: added), copied]
   }
 
   /// When a copy was made, as far as its file shows.

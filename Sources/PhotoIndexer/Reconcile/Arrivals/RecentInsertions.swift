@@ -11,8 +11,9 @@ import PhotoModel
 /// photo leaves (2 µs each).
 ///
 /// Many equal files may leave, in one transaction or in many. Two rules keep the work linear:
-/// 1. The candidates are sorted by the time before which their originals were added. So the files that were on a disk before
-///    its first scan are not examined for each other, although that scan adds them in several commits.
+/// 1. The candidates are sorted by the time at which they were made, which is later than the one at which their originals
+///    were added. So the files that were on a disk before its first scan are not examined for each other, although that scan
+///    adds them in several commits.
 /// 2. A candidate that is unfit for one file, for example because it is gone from the disk itself, is unfit for all. It is
 ///    set aside for two seconds, unless a record shows that its file is there.
 struct RecentInsertions {
@@ -27,6 +28,7 @@ struct RecentInsertions {
     let assetID: AssetID
     let keys: Keys
     let time: WallTime
+    let made: WallTime
     let originalsEnd: WallTime
   }
 
@@ -34,9 +36,14 @@ struct RecentInsertions {
   struct Originals {
     /// They have one of these keys.
     let keys: Keys
-    /// They were added before this.
+    /// When the file was made. Of several copies, the one that was made first is preferred.
+    let made: WallTime
+    /// They were added before this. It is at most ``longestTick`` later than `made`.
     let end: WallTime
   }
+
+  /// A file system may date files by a clock that is late by so much.
+  static let longestTick = Reconciler.clockGrain
 
   /// The result of comparing a candidate with the file that leaves.
   enum Judgement {
@@ -138,7 +145,8 @@ struct RecentInsertions {
     }
     gone.remove(assetID)
     for original in originals {
-      entries.append(Entry(assetID: assetID, keys: original.keys, time: time, originalsEnd: original.end))
+      entries.append(
+        Entry(assetID: assetID, keys: original.keys, time: time, made: original.made, originalsEnd: original.end))
     }
   }
 
@@ -208,8 +216,8 @@ struct RecentInsertions {
   }
 
   private func precedes(_ one: Int32, _ other: Int32) -> Bool {
-    let ends = (entries[Int(one)].originalsEnd, entries[Int(other)].originalsEnd)
-    return ends.0 == ends.1 ? one < other : ends.0 < ends.1
+    let times = (entries[Int(one)].made, entries[Int(other)].made)
+    return times.0 == times.1 ? one < other : times.0 < times.1
   }
 
   /// A record shows that the asset has a file in its place, so it may be fit again.
@@ -244,7 +252,7 @@ struct RecentInsertions {
     }
     guard var list = places.removeValue(forKey: key) else { return }
     defer { if !list.isEmpty { places[key] = list } }
-    var place = firstIndex(in: list) { entries[Int($0)].originalsEnd > date }
+    var place = firstIndex(in: list) { entries[Int($0)].made + Self.longestTick > date }
     var judged: Set<AssetID> = []
     var kept = place
     defer { list.removeSubrange(kept..<place) }
@@ -252,7 +260,7 @@ struct RecentInsertions {
       let (number, entry) = (list[place], entries[Int(list[place])])
       place += 1
       if gone.contains(entry.assetID) || age(of: entry.time, at: now) >= Self.lifetime { continue }
-      guard judged.insert(entry.assetID).inserted else {
+      guard entry.originalsEnd > date, judged.insert(entry.assetID).inserted else {
         list[kept] = number
         kept += 1
         continue
@@ -300,7 +308,9 @@ struct RecentInsertions {
     try catalog.forEachNewFile(addedSince: start, limit: Self.limit) { row, added in
       guard age(of: max(row.changeTime, row.birthTime), at: added) < Self.lifetime else { return }
       for original in originals(row, added) {
-        loaded.append(Entry(assetID: row.assetID, keys: original.keys, time: added, originalsEnd: original.end))
+        loaded.append(
+          Entry(assetID: row.assetID, keys: original.keys, time: added, made: original.made, originalsEnd: original.end)
+        )
       }
     }
     // An asset that was inserted since the start may be in both.

@@ -267,7 +267,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private func originals(_ row: FileRow, _ end: WallTime) -> [RecentInsertions.Originals] {
-    [RecentInsertions.Originals(keys: .init(row), end: end)]
+    [RecentInsertions.Originals(keys: .init(row), made: end, end: end)]
   }
 
   private func add(

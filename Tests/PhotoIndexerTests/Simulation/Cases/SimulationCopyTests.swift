@@ -130,4 +130,14 @@ import Testing
         .take(1000, records: 1000), .settle, .carry("/pics/d.jpg", to: "/usb/b.jpg"), .settle,
       ])
   }
+
+  /// FAT dates the first copy by a coarse clock. The second one is dated exactly.
+  @Test func firstOfTwoCopiesContinuesThePhoto() async throws {
+    try await expectPasses(
+      usb: .fat,
+      [
+        .makeDirectory("/pics/x"), .write("/pics/d.jpg"), .write("/pics/x/e.jpg"), .settle,
+        .carry("/pics/x/e.jpg", to: "/usb/a.jpg"), .copy("/usb/a.jpg", to: "/pics/x/c.jpg"), .settle,
+      ])
+  }
 }
