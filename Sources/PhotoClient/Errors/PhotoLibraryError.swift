@@ -180,7 +180,7 @@ extension PhotoLibraryError: CustomStringConvertible {
     switch kind {
     case .noSuchAsset:
       deletedAsset
-    case .unavailable: "Connect its drive, and try again."
+    case .unavailable: "If its drive is not connected, connect it. If the file is gone, `photoctl why` has the reason."
     case .unreadable: "Open the file in another program to see whether it is damaged."
     // The message names the package if it is missing.
     case .unsupported where message.contains("photod-images"): "Install the package photod-images, and try again."

@@ -146,7 +146,7 @@ class NoImage(PhotodError):
 
     remedies = {
         "noSuchAsset": "It may have been deleted. Its id is never given to another asset. `photoctl query` lists the assets with their ids.",
-        "unavailable": "Connect its drive, and try again.",
+        "unavailable": "If its drive is not connected, connect it. If the file is gone, `photoctl why` has the reason.",
         "unreadable": "Open the file in another program to see whether it is damaged.",
         "unsupported": "Install the package photod-images, or convert the file to a more common format.",
         "tooLarge": "Request another file of the asset, such as a JPEG beside a RAW.",

@@ -15,7 +15,7 @@ struct ThumbnailCommand: AsyncParsableCommand {
       unless --overwrite is given. A copy appears whole, and replaces the old file at once.
 
       If there is no picture of an asset, its error is printed at the end, and the others are made nevertheless. OpenEXR \
-      files and some AVIF sequences have none, and videos only if photod-video is installed. With \
+      files and some AVIF sequences have none, and videos only if photod-videos is installed. With \
       --format json, each result is an object with `id`, `path`, `width`, `height`, `byteCount`, `contentType`, \
       `isDegraded` and `revision`, or with `id`, `failure` and `message`. isDegraded is true if the drive is offline, \
       and photod keeps only a smaller picture.
