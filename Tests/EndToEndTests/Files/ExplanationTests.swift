@@ -220,7 +220,7 @@ import Testing
       try await fixture.start(grace: 1)
       let suspect = try await fixture.status { $0.roots[0].state == .suspect || $0.assetCount == 10 }
       if let reason = suspect.roots[0].reason {
-        #expect(reason.contains("it scans again and removes the photos that are still missing"))
+        #expect(reason.contains("photod scans again and removes the photos that are still missing"))
       }
       try await fixture.status { $0.state == .live && $0.assetCount == 10 }
       try await until(fixture, logs: "missing photos removed")
