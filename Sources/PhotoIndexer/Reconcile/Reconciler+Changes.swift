@@ -31,7 +31,7 @@ extension Reconciler {
     if let former {
       try restore(former, content, row, in: &batch)
       noteArrival(of: row, as: former, in: batch)
-      return
+      return try decideEmptyNames(of: row, in: &batch)
     }
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time)
     if row.marks.fingerprint != nil {
@@ -45,6 +45,7 @@ extension Reconciler {
     scans.noteSecondName(id, of: known)
     note(.inserted(eventPlace(place), assetID: id), as: .inserted)
     scheduleRetry(id, content, row, in: batch)
+    try decideEmptyNames(of: row, in: &batch)
   }
 
   /// Restores a deleted asset whose very file (the content alone is not enough) is in the place of another photo. That
@@ -251,7 +252,10 @@ extension Reconciler {
       note(.updated(eventPlace(row), assetID: row.assetID, fields), as: .updated)
     }
     scheduleRetry(row.assetID, content, row, in: batch)
-    if refreshesOtherNames && fields.contains(.content) { try refreshOtherNames(of: row, stat, in: &batch) }
+    if refreshesOtherNames && fields.contains(.content) {
+      try refreshOtherNames(of: row, stat, in: &batch)
+      try decideEmptyNames(of: row, in: &batch)
+    }
   }
 
   /// Why the content of an asset is compared with deleted photos.

@@ -73,4 +73,18 @@ import Testing
       .rename("/pics/x", to: "/pics/y"), .settle,
     ])
   }
+
+  @Test func secondNameOfAnEmptyFileIsThereWhenTheFileIsWritten() async throws {
+    try await expectPasses([
+      .start, .makeDirectory("/pics/x"), .create("/pics/x/a.jpg"), .link("/pics/x/a.jpg", to: "/pics/b.jpg"),
+      .watch(events: 1000, listings: 1000), .write("/pics/x/a.jpg"), .settle,
+    ])
+  }
+
+  @Test func secondNameOfAnEmptyFileOnAnEmptyMountPointIsThereWhenTheFileIsWritten() async throws {
+    try await expectPasses([
+      .unmount("/usb"), .start, .create("/usb/a.jpg"), .link("/usb/a.jpg", to: "/pics/b.jpg"),
+      .watch(events: 1000, listings: 1000), .write("/usb/a.jpg"), .settle,
+    ])
+  }
 }

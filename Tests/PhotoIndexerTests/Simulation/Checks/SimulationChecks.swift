@@ -107,6 +107,7 @@ extension Simulation {
     for asset in assets.values { table[asset.simulatedPath] = asset }
     let placements = disk.placements(roots: roots, rules: rules)
     var visible: [(photo: Int, path: String, id: AssetID)] = []
+    let named = disk.namedFiles(in: table)
     for root in roots {
       guard case .success(let key) = disk.open(root) else {
         try expectAvailable(root, table, false)
@@ -128,6 +129,8 @@ extension Simulation {
       for (path, entry, key) in files where !isTouched(path) {
         guard let asset = table[path] else {
           if openPhotos.contains(entry.photo) && untoldPhotos.contains(entry.photo) { continue }
+          // The file was empty, and was written by a name that the library does not watch.
+          if disk.linked.contains(key) && !named.contains(key) { continue }
           throw SimulationFailure("\(path) is on the disk, not in the library")
         }
         visible.append((entry.photo, path, asset.id))
@@ -195,6 +198,11 @@ extension Simulation {
 }
 
 extension SimulatedDisk {
+  /// The files that the library has by one of their names.
+  fileprivate func namedFiles(in table: [String: Asset]) -> Set<NodeKey> {
+    Set(table.filter(\.value.available).keys.compactMap { resolve($0) })
+  }
+
   /// The files of a root that the library should hold.
   func visibleFiles(_ root: String, rules: NameRules, denied: inout [String]) -> [(
     path: String, entry: Entry, key: NodeKey
