@@ -9,14 +9,11 @@ extension Library {
   /// - Throws: ``LibraryError/timedOut(_:)``.
   nonisolated package func synchronize(timeout: Duration) async throws -> ChangeToken {
     let (barrier, watcher, clock, statusStore) = (barrier, watcher, clock, statusStore)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await barrier.wait { watcher.sync(number: $0) } }
-      group.addTask {
-        try await clock.sleep(for: timeout)
-        throw Self.timedOut(after: timeout, statusStore.catalogProblem)
-      }
-      defer { group.cancelAll() }
-      try await group.next()
+    try await barrier.wait {
+      try await clock.sleep(for: timeout)
+      return Self.timedOut(after: timeout, statusStore.catalogProblem)
+    } ask: {
+      watcher.sync(number: $0)
     }
     return token
   }

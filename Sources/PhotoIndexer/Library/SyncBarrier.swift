@@ -3,13 +3,20 @@ import Synchronization
 /// The callers that wait until each lane has reported everything that happened before their request.
 final class SyncBarrier: Sendable {
   private struct Waiter {
-    /// The number of its latest request.
-    var number: UInt64
-    /// The lanes that answer that request.
+    /// The number of its first request.
+    let first: UInt64
+    /// The lanes that answer its latest request.
     var asked: Set<Int> = []
     /// The lanes whose answer was applied.
     var answered: Set<Int> = []
     let continuation: CheckedContinuation<Void, any Error>
+    /// Ends the wait when its time is over.
+    let timer: Task<Void, any Error>
+
+    func resume(with result: Result<Void, any Error>) {
+      timer.cancel()
+      continuation.resume(with: result)
+    }
 
     var isAnswered: Bool { answered.isSuperset(of: asked) }
   }
@@ -19,18 +26,34 @@ final class SyncBarrier: Sendable {
     /// Requests up to this number were made before photod-watch was ordered to look again at doubtful files. Their answers
     /// come too early.
     var doubtfulThrough: UInt64 = 0
-    /// The callers by the number of their first request.
-    var waiters: [UInt64: Waiter] = [:]
+    /// The callers by the number of their latest request.
+    private(set) var waiters: [UInt64: Waiter] = [:]
+    /// The latest numbers of the requests that were made anew, by their first numbers.
+    private var latest: [UInt64: UInt64] = [:]
 
-    func key(_ number: UInt64) -> UInt64? { waiters.first { $0.value.number == number }?.key }
+    mutating func add(_ waiter: Waiter) { waiters[waiter.first] = waiter }
 
-    mutating func renumber(_ key: UInt64) {
-      waiters[key]!.number = nextNumber()
-      (waiters[key]!.asked, waiters[key]!.answered) = ([], [])
+    mutating func update(_ number: UInt64, _ change: (inout Waiter) -> Void) {
+      guard let index = waiters.index(forKey: number) else { return }
+      change(&waiters.values[index])
     }
 
-    mutating func takeIfAnswered(_ key: UInt64) -> Waiter? {
-      waiters[key]!.isAnswered ? waiters.removeValue(forKey: key) : nil
+    mutating func remove(_ number: UInt64) -> Waiter? {
+      guard let waiter = waiters.removeValue(forKey: number) else { return nil }
+      latest[waiter.first] = nil
+      return waiter
+    }
+
+    mutating func remove(first: UInt64) -> Waiter? { remove(latest[first] ?? first) }
+
+    /// - Returns: the new number, or nil if no caller waits for the request.
+    mutating func renumber(_ number: UInt64) -> UInt64? {
+      guard var waiter = waiters.removeValue(forKey: number) else { return nil }
+      (waiter.asked, waiter.answered) = ([], [])
+      let next = nextNumber()
+      waiters[next] = waiter
+      latest[waiter.first] = next
+      return next
     }
 
     mutating func nextNumber() -> UInt64 {
@@ -42,22 +65,36 @@ final class SyncBarrier: Sendable {
   private let state = Mutex(State())
 
   /// Makes a request with `ask`, which returns the lanes that answer, and returns when all of them have.
-  func wait(ask: @Sendable (UInt64) -> Set<Int>) async throws {
-    let number = state.withLock { $0.nextNumber() }
+  ///
+  /// The caller is resumed by the last answer itself. A group of tasks for the wait and for the timeout would need threads
+  /// of the tasks' pool in between, for which it may have to wait.
+  ///
+  /// - Parameter timeout: waits for the time to be over, and returns the error to be thrown then.
+  func wait(
+    timeout: @escaping @Sendable () async throws -> any Error, ask: @Sendable (UInt64) -> Set<Int>
+  ) async throws {
+    let number = makeNumber()
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let isCancelled = state.withLock { state in
           if Task.isCancelled { return true }
+          let timer = Task { self.end(number, with: try await timeout()) }
           // Within the lock: no answer is taken before it is known which lanes are to answer.
-          state.waiters[number] = Waiter(number: number, asked: ask(number), continuation: continuation)
+          state.add(Waiter(first: number, asked: ask(number), continuation: continuation, timer: timer))
           return false
         }
         if isCancelled { continuation.resume(throwing: CancellationError()) }
       }
     } onCancel: {
-      let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
-      waiter?.continuation.resume(throwing: CancellationError())
+      end(number, with: CancellationError())
     }
+  }
+
+  /// Ends the wait of one caller.
+  ///
+  /// - Parameter number: that of its first request.
+  private func end(_ number: UInt64, with error: any Error) {
+    state.withLock { $0.remove(first: number) }?.resume(with: .failure(error))
   }
 
   /// The greatest number of a request.
@@ -66,7 +103,7 @@ final class SyncBarrier: Sendable {
   /// Returns those of the requests for which callers wait.
   func awaited(among numbers: [UInt64]) -> Set<UInt64> {
     if numbers.isEmpty { return [] }
-    return state.withLock { state in Set(state.waiters.values.map(\.number)).intersection(numbers) }
+    return state.withLock { state in Set(numbers.filter { state.waiters[$0] != nil }) }
   }
 
   /// Makes the number of a request for whose answer no caller waits.
@@ -76,26 +113,15 @@ final class SyncBarrier: Sendable {
   ///
   /// - Returns: the new numbers, to be asked anew.
   func renumber() -> [UInt64] {
-    state.withLock { state in
-      for key in state.waiters.keys { state.renumber(key) }
-      return state.waiters.values.map(\.number).sorted()
-    }
+    state.withLock { state in state.waiters.keys.sorted().compactMap { state.renumber($0) } }
   }
 
   /// Gives one request a new number, to be asked anew; nil if no caller waits for it.
-  func renumber(_ number: UInt64) -> UInt64? {
-    state.withLock { state in
-      guard let key = state.key(number) else { return nil }
-      state.renumber(key)
-      return state.waiters[key]!.number
-    }
-  }
+  func renumber(_ number: UInt64) -> UInt64? { state.withLock { $0.renumber(number) } }
 
   /// Notes that the request was made anew, of these lanes. No answer to it may be given before.
   func note(_ lanes: Set<Int>, asked number: UInt64) {
-    state.withLock { state in
-      if let key = state.key(number) { state.waiters[key]!.asked = lanes }
-    }
+    state.withLock { $0.update(number) { $0.asked = lanes } }
   }
 
   /// Notes that photod-watch was ordered to look again. The answers to all requests so far come too early.
@@ -105,22 +131,17 @@ final class SyncBarrier: Sendable {
   ///
   /// - Returns: the number of a new request, if this is the last answer and came too early.
   func answer(_ number: UInt64, by lane: Int) -> UInt64? {
-    let isTooEarly = state.withLock { state in
-      guard let key = state.key(number) else { return false }
-      state.waiters[key]!.answered.insert(lane)
-      return state.waiters[key]!.isAnswered && number <= state.doubtfulThrough
+    let (waiter, next) = state.withLock { state -> (Waiter?, UInt64?) in
+      state.update(number) { $0.answered.insert(lane) }
+      guard state.waiters[number]?.isAnswered == true else { return (nil, nil) }
+      return number <= state.doubtfulThrough ? (nil, state.renumber(number)) : (state.remove(number), nil)
     }
-    if isTooEarly, let next = renumber(number) { return next }
-    let waiter = state.withLock { state in state.key(number).flatMap { state.takeIfAnswered($0) } }
-    waiter?.continuation.resume()
-    return nil
+    waiter?.resume(with: .success(()))
+    return next
   }
 
   func fail(with error: any Error) {
-    let waiters = state.withLock { state in
-      defer { state.waiters = [:] }
-      return state.waiters.values
-    }
-    for waiter in waiters { waiter.continuation.resume(throwing: error) }
+    let waiters = state.withLock { state in state.waiters.keys.sorted().compactMap { state.remove($0) } }
+    for waiter in waiters { waiter.resume(with: .failure(error)) }
   }
 }

@@ -1,6 +1,5 @@
 import PhotoModel
 import PhotoWatch
-import Synchronization
 import Testing
 import WatchRecords
 
@@ -69,37 +68,6 @@ private typealias Fixture = ReconcilerFixture
     fixture.reconciler.listings.turn(to: 1)
     try fixture.apply(.rootOffline(root: 2, errorNumber: 110))
     #expect(try fixture.paths().isEmpty)
-  }
-
-  @Test func syncWaitsForEveryLaneThatWasAsked() async throws {
-    let barrier = SyncBarrier()
-    let (numbers, continuation) = AsyncStream.makeStream(of: UInt64.self)
-    let isDone = Atomic(false)
-    let waiting = Task {
-      try await barrier.wait { number in
-        continuation.yield(number)
-        return [0, 4]
-      }
-      isDone.store(true, ordering: .releasing)
-    }
-    var first: UInt64?
-    for await number in numbers {
-      first = number
-      break
-    }
-    let number = try #require(first)
-    barrier.doubt()
-    // Only the last answer shows that the request came too early.
-    #expect(barrier.answer(number, by: 4) == nil)
-    #expect(barrier.answer(number, by: 4) == nil)
-    let next = try #require(barrier.answer(number, by: 0))
-    barrier.note([0, 4], asked: next)
-    #expect(barrier.answer(number, by: 0) == nil)
-    #expect(barrier.answer(next, by: 0) == nil)
-    let isEarly = isDone.load(ordering: .acquiring)
-    #expect(!isEarly)
-    #expect(barrier.answer(next, by: 4) == nil)
-    try await waiting.value
   }
 }
 
