@@ -150,14 +150,18 @@ extension Reconciler {
     guard let source, let row = try batch.writer.file(source.directoryID, source.name),
       !isStillThere(row, device: nil)
     else { return }
+    try removeReplaced(row, at: source, in: &batch)
+  }
+
+  /// Removes a photo that has left its place. If another file stood in for it there, that file is another photo.
+  private func removeReplaced(_ row: FileRow, at place: Place, in batch: inout Batch) throws {
     let standIn = retries.takeStandIn(of: row.assetID)
-    try fileGone(source, in: &batch)
+    try fileGone(place, in: &batch)
     guard let standIn else { return }
-    // The file that has the place now is another photo.
-    if batch.departing.removeValue(forKey: source) != nil, try remove(row, in: &batch) {
-      events.ring.append(.removed(eventPlace(source), assetID: row.assetID))
+    if batch.departing.removeValue(forKey: place) != nil, try remove(row, in: &batch) {
+      events.ring.append(.removed(eventPlace(place), assetID: row.assetID))
     }
-    try decideStandIn(standIn, at: source, in: &batch)
+    try decideStandIn(standIn, at: place, in: &batch)
   }
 
   /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new
@@ -174,7 +178,7 @@ extension Reconciler {
       guard let stat else { return }
       let occupant = try batch.writer.file(target.directoryID, target.name)
       try fileFound(target, stat, reading: reading, in: &batch)
-      if let occupant { remembered.noteDisplaced(occupant, from: target, in: batch) }
+      if let occupant { noteReplaced(occupant, at: target, by: stat, in: batch) }
       return
     }
     if held.contains(source), !(stat.map { row.hasIdentity(of: $0) } ?? false) {
@@ -183,12 +187,29 @@ extension Reconciler {
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
-    // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
-    let isExchanged =
-      remembered.displaced(from: source, uptime: batch.uptime).map { $0.assetID != row.assetID } ?? false
+    let displaced = remembered.displaced(from: source, uptime: batch.uptime)
+    if let displaced, displaced.assetID == row.assetID, row.hasIdentity(of: displaced.stat),
+      mayHaveMissed(source.directoryID), !(stat.map { row.hasIdentity(of: $0) } ?? false)
+    {
+      // Another file came over this photo, and that file, or the next one, leaves the place now. The scan finds where the
+      // photo is.
+      noteMissing(row)
+      if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
+      return
+    }
+    let isExchanged = displaced.map { $0.assetID != row.assetID } ?? false
     // If two files exchange their names, the second leaves the place where the first has arrived.
-    if let stat, !row.hasIdentity(of: stat) {
-      let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
+    if let stat, !row.hasIdentity(of: stat) || (isExchanged && isThere(stat, at: target)) {
+      // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
+      let half = standInsExchange(row, from: source, to: target, stat, in: batch)
+      let isThere = isBackThere(
+        row, countsStandIn: half.map { $0 == .second } ?? isExchanged, uptime: batch.uptime)
+      if half == .first, try !others(of: stat, than: row, at: target, in: batch).isEmpty {
+        // Another photo was renamed over this one before, and now it is exchanged with the file that stands in for this
+        // one.
+        try fileFound(target, stat, reading: reading, in: &batch)
+        return try removeReplaced(row, at: source, in: &batch)
+      }
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
         try fileFound(target, stat, reading: reading, in: &batch)
@@ -200,6 +221,7 @@ extension Reconciler {
     }
     // If the file has left its new name too, a later record reports the file that is there now.
     if stat == nil, isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime) {
+      if try endExchange(from: source, where: row, to: target, nil, reading: nil, in: &batch) { return }
       // The photo was in its place before it left, and is back. The file that was seen there is rightly its own.
       remembered.forgetDisplaced(from: source)
       return
@@ -285,6 +307,7 @@ extension Reconciler {
     if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
       // It is this photo, or the one over which this file was saved.
       retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
+      remembered.noteOrigin(source, of: there.assetID, in: batch)
     }
   }
 

@@ -16,6 +16,8 @@ struct Exchanges {
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
+  /// The places from which photos were renamed to those where other files stand in for them.
+  private var origins = RecentValues<AssetID, Place>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
@@ -39,6 +41,12 @@ struct Exchanges {
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
     newcomers.value(for: assetID, uptime: uptime)
   }
+
+  mutating func noteOrigin(_ place: Place, of assetID: AssetID, uptime: MonotonicTime) {
+    origins.note(place, for: assetID, uptime: uptime)
+  }
+
+  func origin(of assetID: AssetID, uptime: MonotonicTime) -> Place? { origins.value(for: assetID, uptime: uptime) }
 }
 
 /// Values that are valid for some seconds.
@@ -87,6 +95,41 @@ extension Reconciler {
       || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
   }
 
+  /// The half of an exchange that a rename is.
+  enum ExchangeHalf { case first, second }
+
+  /// The half of an exchange that a rename is, if the file that stands in for the photo in `source` takes part in it.
+  ///
+  /// A rename changes the change time of a file. So if the file that stands in came to its place no later than another file
+  /// left that place, the two have exchanged their names.
+  ///
+  /// - Parameter stat: the file that left for `target`.
+  func standInsExchange(
+    _ row: FileRow, from source: Place, to target: Place, _ stat: FileStat, in batch: Batch
+  ) -> ExchangeHalf? {
+    guard let standIn = retries[row.assetID]?.standIn, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID),
+      case .there(let there) = files.look(path(of: source)), there.identity.inode == standIn.inode,
+      there.changed <= stat.changed
+    else { return nil }
+    // The first half has brought the photo here.
+    return remembered.origin(of: row.assetID, uptime: batch.uptime) == target ? .second : .first
+  }
+
+  /// Whether a file that was seen at a place is there now.
+  func isThere(_ stat: FileStat, at place: Place) -> Bool {
+    guard case .there(let there) = files.look(path(of: place)) else { return false }
+    return there.identity.inode == stat.identity.inode
+  }
+
+  /// Notes that an unknown file was renamed over a photo. If photod-watch had seen that file there before, the photo has it
+  /// already, and the photo's former file is noted.
+  func noteReplaced(_ row: FileRow, at place: Place, by stat: FileStat, in batch: Batch) {
+    if row.hasIdentity(of: stat), remembered.displaced(from: place, uptime: batch.uptime)?.assetID == row.assetID {
+      return
+    }
+    remembered.noteDisplaced(row, from: place, in: batch)
+  }
+
   /// Whether a photo has the former place of the file that was renamed over it. Then it did not leave, and the second half
   /// of the exchange is reported later.
   func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
@@ -101,25 +144,35 @@ extension Reconciler {
   /// - Parameters:
   ///   - source: the place.
   ///   - row: the file that is in this place now, in the catalog and on disk.
-  ///   - stat: the file that is in `target`.
+  ///   - stat: the file that is in `target`; nil if there is none any more.
   /// - Returns: false if this is not the second half of an exchange.
   func endExchange(
-    from source: Place, where row: FileRow, to target: Place, _ stat: FileStat, reading: ContentReading?,
+    from source: Place, where row: FileRow, to target: Place, _ stat: FileStat?, reading: ContentReading?,
     in batch: inout Batch
   ) throws -> Bool {
-    guard let former = remembered.takeDisplaced(from: source, uptime: batch.uptime), stat.byteCount > 0 else {
+    guard let former = remembered.takeDisplaced(from: source, uptime: batch.uptime), stat?.byteCount != 0 else {
       return false
     }
     batch.context.evidence = .event
     if former.assetID == row.assetID {
       // An unknown file came over the photo, and was taken for a file that a program saved. Or the photo was saved, and then
-      // renamed before that file came.
+      // renamed before that file came. If the photo has left its new name too, later records report where it is.
       let isPhoto =
-        try former.hasIdentity(of: stat)
-        || (cameLater(row, than: stat, isProvisional: false, in: batch)
-          && others(of: stat, than: row, at: target, in: batch).isEmpty && !wasDeleted(stat, at: target, in: batch))
+        try stat.map { stat in
+          try former.hasIdentity(of: stat)
+            || (cameLater(row, than: stat, isProvisional: false, in: batch)
+              && others(of: stat, than: row, at: target, in: batch).isEmpty && !wasDeleted(stat, at: target, in: batch))
+        } ?? !row.hasIdentity(of: former.stat)
       guard isPhoto, let arrived = files.stat(path(of: source)) else { return false }
-      try move(row, to: target, stat, reading: reading, in: &batch)
+      var photo = row
+      if stat == nil {
+        // The catalog has the content of the other file.
+        photo = former
+        photo.readTime = .unknown
+        photo.isInDoubt = true
+        try batch.writer.updateStat(photo)
+      }
+      try move(photo, to: target, stat, reading: reading, in: &batch)
       try fileFound(source, arrived, reading: nil, in: &batch)
       if let newcomer = try batch.writer.file(source.directoryID, source.name) {
         remembered.noteNewcomer(newcomer.assetID, inPlaceOf: row.assetID, in: batch)
@@ -127,8 +180,8 @@ extension Reconciler {
       return true
     }
     // The photo was written or saved since, which made another file of it, and that file is not known anywhere.
-    guard try batch.writer.file(target.directoryID, target.name) == nil,
-      try sourceOfMove(stat, to: target, reading: reading, in: batch) == nil,
+    guard let stat, try batch.writer.file(target.directoryID, target.name) == nil,
+      try others(of: stat, than: former, at: target, in: batch).isEmpty,
       try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
       let deleted = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
@@ -137,6 +190,12 @@ extension Reconciler {
     batch.noteChange()
     listings.forget(target)
     try restore(deleted, content, file, in: &batch)
+    // If that other file turns out to be one of its own, a later record reports where the photo's former file is.
+    if !former.hasIdentity(of: stat) {
+      var displaced = former
+      (displaced.directoryID, displaced.name) = (target.directoryID, target.name)
+      remembered.noteDisplaced(displaced, from: target, in: batch)
+    }
     return true
   }
 

@@ -49,7 +49,8 @@ import WatchRecords
 ///    folder, wherever that folder moves. A photo that came into the library and left it within the epoch may be
 ///    between the two. It was saved over the first, and then renamed, copied or saved in turn. Or it left in an earlier
 ///    epoch and was a copy of the first that was taken for a move to another disk. A photo that left so, with the id of
-///    the first, may also come back epochs later. A file with several names may have the id of a photo for which it was
+///    the first, may also come back epochs later. So may a photo be between the two that was changed and left within the
+///    epoch, if events were lost and its file system has no birth times. A file with several names may have the id of a photo for which it was
 ///    taken, under any of its names, if events were lost.
 struct SimulationOracle {
   struct Known {
@@ -346,18 +347,27 @@ struct SimulationOracle {
   /// The photos that may have had an id.
   ///
   /// - Parameter passing: photos that left within the epoch. A photo that came in an earlier epoch counts only as a
-  ///   copy.
-  private func bearers(of id: AssetID, passing: Set<Int>) -> Set<Int> {
+  ///   copy, unless nothing proved what it is.
+  private func bearers(of id: AssetID, passing: Set<Int>, kinds: [SimulatedDisk.Kind]) -> Set<Int> {
     guard let owner = owners[id] else { return [] }
     var found = passed[id, default: []].union([owner])
     var (open, left) = (Array(found), passing.subtracting(found))
     while let one = open.popLast() {
-      let next = left.filter { settled.contains($0) ? showSame(one, $0) : areAlike(one, $0) }
+      let next = left.filter {
+        settled.contains($0) && !isUnproven($0, kinds: kinds) ? showSame(one, $0) : areAlike(one, $0)
+      }
       found.formUnion(next)
       left.subtract(next)
       open += next
     }
     return found
+  }
+
+  /// Whether nothing proves which photo a file was that has left: it was changed, events were lost, and its inode may have
+  /// been another file's.
+  private func isUnproven(_ photo: Int, kinds: [SimulatedDisk.Kind]) -> Bool {
+    guard isLossy, let before = known[photo] else { return false }
+    return kinds[before.key.volume] != .ext4 && contents[photo, default: []].contains { $0 != before.content }
   }
 
   private func areAlike(_ old: Int, _ new: Int) -> Bool {
@@ -403,11 +413,11 @@ struct SimulationOracle {
     // A photo that came within the epoch may have had the id in between, and may have another one now.
     let passing = appeared.filter { placements[$0]?.isHidden ?? true || !settled.contains($0) }
     for id in Set(known.values.map(\.id)) {
-      passed[id] = bearers(of: id, passing: passing).subtracting(owners[id].map { [$0] } ?? [])
+      passed[id] = bearers(of: id, passing: passing, kinds: kinds).subtracting(owners[id].map { [$0] } ?? [])
     }
     // A deleted photo may have come back as one of these. A photo that came to its place since may be taken for it later.
     for (id, owner) in owners where !known.values.contains(where: { $0.id == id }) {
-      passed[id] = bearers(of: id, passing: unseenDepartures).subtracting([owner])
+      passed[id] = bearers(of: id, passing: unseenDepartures, kinds: kinds).subtracting([owner])
     }
     for (photo, path, id) in visible {
       let placement = placements[photo]!
@@ -428,7 +438,7 @@ struct SimulationOracle {
         }
       }
       if let owner = owners[id], owner != photo, !(isLossy && linked.contains(photo)),
-        !bearers(of: id, passing: passing.subtracting([photo])).contains(where: { areAlike($0, photo) })
+        !bearers(of: id, passing: passing.subtracting([photo]), kinds: kinds).contains(where: { areAlike($0, photo) })
       {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
       }
