@@ -151,7 +151,9 @@ extension Reconciler {
     listings.forget(target)
     let isReadAlike = MediaFormat.readsAlike(source.name, row.name)
     guard let stat else {
-      if !isReadAlike {
+      // The next record reports another rename of the file, and no write.
+      if batch.context.event.isWritten { row.isInDoubt = true }
+      if !isReadAlike || batch.context.event.isWritten {
         row.readTime = .unknown
         try writer.updateStat(row)
       }

@@ -317,6 +317,8 @@ extension Reconciler {
     _ source: FileRow, to place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
   ) throws {
     let standIn = retries.takeStandIn(of: source.assetID)
+    // The record is about a rename from another place, so it says nothing about writes in this one.
+    batch.context.rename?.mayHaveMissedEdit = true
     try move(source, to: place, stat, reading: reading, in: &batch)
     let left = Place(directoryID: source.directoryID, name: source.name)
     if let file = held.remove(left) {

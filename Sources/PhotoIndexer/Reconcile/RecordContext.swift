@@ -4,8 +4,8 @@ import WatchRecords
 /// The facts about the record that is being applied. They decide what its changes mean.
 struct RecordContext {
   struct Rename {
-    /// Whether earlier events of the folder from which the file was renamed may have been lost.
-    let mayHaveMissedEdit: Bool
+    /// Whether earlier events of the folder from which the photo was renamed may have been lost.
+    var mayHaveMissedEdit: Bool
     /// The change time of the file that photod-watch saw at the new name. The rename was not later, even if another file
     /// came to that name since. It is nil if no file was seen.
     let deadline: WallTime?

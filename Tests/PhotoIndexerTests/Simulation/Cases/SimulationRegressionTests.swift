@@ -600,4 +600,25 @@ import Testing
         .carry("/pics/a.jpg", to: "/usb/a.jpg"), .settle,
       ])
   }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func editBeforeTwoRenamesIsSeen(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .makeDirectory("/usb/z"), .write("/usb/z/b.jpg"), .settle, .edit("/usb/z/b.jpg"),
+        .rename("/usb/z/b.jpg", to: "/usb/a.jpg"), .rename("/usb/a.jpg", to: "/usb/z/c.jpg"), .settle,
+      ])
+  }
+
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func editIsSeenAlthoughThePhotoIsFoundByTheRenameOfAnother(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .makeDirectory("/usb/z"), .write("/usb/z/b.jpg"), .write("/usb/a.jpg"), .settle, .edit("/usb/z/b.jpg"), .stop,
+        .start, .rename("/usb/z/b.jpg", to: "/usb/a.jpg"), .watch(events: 1, listings: 2),
+        .rename("/usb/a.jpg", to: "/usb/z/c.jpg"), .settle,
+      ])
+  }
 }
