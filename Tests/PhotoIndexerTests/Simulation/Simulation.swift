@@ -55,6 +55,8 @@ final class Simulation {
   var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
   /// The places that changed since the sync was requested, and whether drives or roots came or went.
   var touchedPlaces: Set<String> = []
+  /// The paths that folders had which were moved or removed since then.
+  var movedFolders: Set<String> = []
   var isOtherDisk = false
   var placements: [Int: SimulationOracle.Placement] = [:]
   /// Some writes to the catalog fail.

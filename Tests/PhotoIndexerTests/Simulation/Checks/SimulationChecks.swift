@@ -122,9 +122,11 @@ extension Simulation {
       let files = disk.visibleFiles(root, rules: rules, denied: &denied)
       func isTouched(_ path: String) -> Bool {
         // Since the sync was requested, another folder may have replaced this photo's folder. The new place of the
-        // photo's folder is reported later.
-        if !isFinal && !touchedPlaces.isEmpty && path.contains("/\u{1}parked-") { return true }
-        return !isFinal && touchedPlaces.contains("\(key.volume):" + path.dropFirst(key.volume == 0 ? 0 : root.count))
+        // photo's folder is reported later. The same holds for a folder that was moved.
+        if isFinal { return false }
+        if !touchedPlaces.isEmpty && path.contains("/\u{1}parked-") { return true }
+        if movedFolders.contains(where: { path.hasPrefix($0 + "/") }) { return true }
+        return touchedPlaces.contains("\(key.volume):" + path.dropFirst(key.volume == 0 ? 0 : root.count))
       }
       for (path, entry, key) in files where !isTouched(path) {
         guard let asset = table[path] else {

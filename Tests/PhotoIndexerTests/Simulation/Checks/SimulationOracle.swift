@@ -43,7 +43,8 @@ import WatchRecords
 ///      saved it.
 ///
 ///    A photo that was removed with its folder and put back unchanged keeps its id. This holds if nothing else ever had
-///    its place or its content. It does not hold for pages of a scanner.
+///    its place or its content. It does not hold for pages of a scanner, and not if a person gave user data to the photo
+///    that was put back before the library knew that the first one had left.
 /// 3. No id is given to another photo, with these exceptions. If two photos had one place, the second may be taken for
 ///    the saved first one. An id may also come back for the same content. A place is a path, and also a name in a
 ///    folder, wherever that folder moves. A photo that came into the library and left it within the epoch may be
@@ -110,8 +111,8 @@ struct SimulationOracle {
   /// Photos whose inode changed meanwhile, even if the number is the same again.
   private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
-  /// The other photo of an exchange, and its time. Programs save so: if the old file is removed soon after, the new
-  /// file continues its photo.
+  /// The other photo of an exchange, and its time. Programs save so: if the old file leaves soon after, the new file
+  /// continues its photo.
   private var exchanged: [Int: (other: Int, time: Int64)] = [:]
   /// Photos that were moved to another file system. Only their content proves their identity.
   private var carried: Set<Int> = []
@@ -174,12 +175,12 @@ struct SimulationOracle {
     for photo in known.keys where placements[photo] == nil {
       disturbed.insert(photo)
       absent.insert(photo)
-      guard let exchange = exchanged.removeValue(forKey: photo) else { continue }
-      disturbed.insert(exchange.other)
-      unseen.insert(exchange.other)
     }
     for (photo, before) in known where placements[photo].map({ isOutOfSight($0, before) }) ?? true {
       departedContents.formUnion(contents[photo, default: []])
+      guard let exchange = exchanged.removeValue(forKey: photo) else { continue }
+      disturbed.insert(exchange.other)
+      unseen.insert(exchange.other)
     }
   }
 
@@ -245,6 +246,7 @@ struct SimulationOracle {
   mutating func noteUserData(of photo: Int, _ id: AssetID, isGiven: Bool) {
     // A copy that has user data of its own is not taken for the original any more.
     if carried.contains(photo) { unseen.insert(photo) }
+    if restored.contains(photo), known[photo]?.id != id { unseen.insert(photo) }
     if known[photo]?.id == id { known[photo]?.isGiven = isGiven }
   }
 

@@ -18,6 +18,7 @@ extension Simulation {
       watcher.sync(number: number)
       pendingSync = (number, task)
       touchedPlaces = []
+      movedFolders = []
       isOtherDisk = false
       break
     }

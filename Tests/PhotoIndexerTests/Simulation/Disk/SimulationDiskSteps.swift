@@ -109,7 +109,14 @@ extension Simulation {
     default: return
     }
     guard isDone else { return note("  (not done)") }
-    if isFolder { oracle.hasFolderChanges = true }
+    if isFolder {
+      oracle.hasFolderChanges = true
+      switch step {
+      case .rename(let path, _), .remove(let path): movedFolders.insert(path)
+      case .exchange(let path, let other): movedFolders.formUnion([path, other])
+      default: break
+      }
+    }
     notePlacements()
   }
 
