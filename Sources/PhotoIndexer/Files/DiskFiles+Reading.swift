@@ -80,7 +80,7 @@ extension DiskFiles {
   func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     let expectedKey = LateReads.Key(expected, name: name(of: path))
     if let known = background.take(expectedKey) { return known }
-    if case .noRoom = background.progress(of: expectedKey) { return .late }
+    guard background.hasRoom(on: .drive(expected.identity.device)) else { return .late }
     switch open(path, expecting: expected, isSampled: isSampled) {
     case .failed(let reading): return reading
     case .opened(let file):
@@ -130,8 +130,8 @@ extension DiskFiles {
     return readings
   }
 
-  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background. If too many are under
-  /// way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the reading.
+  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background. If too many of the
+  /// drive are under way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the reading.
   private func read(_ files: [OpenFile]) -> [ContentReading] {
     guard !files.isEmpty else { return [] }
     // A file may be under way already, because it was found before.

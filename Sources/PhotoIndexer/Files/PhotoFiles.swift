@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import WatchRecords
 
@@ -74,6 +75,10 @@ protocol PhotoFiles: Sendable {
   func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading
   /// The files that are read in the background. nil if none ever is.
   var lateReads: LateReads? { get }
+  /// The file system that ``lateReads`` counts a file to. nil if only a look at the file would show it.
+  ///
+  /// - Parameter stat: the stat of the file, if it is known.
+  func fileSystem(of path: [UInt8], _ stat: FileStat?) -> MediaSource.FileSystem?
   /// Makes the sample of a file, or sample and hash, if size, times and inode are still those of `expected`.
   ///
   /// - Parameter shouldGoOn: asked while a large file is hashed; false ends it.
@@ -116,6 +121,10 @@ extension PhotoFiles {
   func isMarker(_ path: [UInt8]) -> Bool { exists(path) }
 
   var lateReads: LateReads? { nil }
+
+  func fileSystem(of path: [UInt8], _ stat: FileStat?) -> MediaSource.FileSystem? {
+    stat.map { .drive($0.identity.device) }
+  }
 
   func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     read(path, expecting: expected, isSampled: isSampled)

@@ -129,7 +129,7 @@ extension Reconciler {
           row.readTime = .unknown
           row.isInDoubt = true
           try writer.updateStat(row)
-          retries.addPending(row.assetID, at: batch.uptime)
+          retries.addPending(row.assetID, on: volumeID(of: row), at: batch.uptime)
         }
         return
       }
@@ -157,7 +157,7 @@ extension Reconciler {
         row.readTime = .unknown
         try writer.updateStat(row)
       }
-      if row.readTime == .unknown { retries.addPending(row.assetID, at: batch.uptime) }
+      if row.readTime == .unknown { retries.addPending(row.assetID, on: volumeID(of: row), at: batch.uptime) }
       return
     }
     guard stat.byteCount > 0 else { return try awaitContent(of: row, stat, in: batch) }
@@ -211,7 +211,7 @@ extension Reconciler {
       guard !files.isTurnOver else {
         // The catalog keeps the old stat and sample, so that a later turn finds the same difference.
         let standIn = old.hasIdentity(of: stat) ? retries[old.assetID]?.standIn : stat.identity
-        retries.addPending(old.assetID, at: batch.uptime, standIn: standIn)
+        retries.addPending(old.assetID, on: volumeID(of: old), at: batch.uptime, standIn: standIn)
         note(.deferred(eventPlace(row), assetID: old.assetID, .raced), as: .deferred)
         return
       }
@@ -223,7 +223,7 @@ extension Reconciler {
       if let failure = content.failure {
         deferReading(row.assetID, row, failure, in: batch)
       } else if retries[row.assetID]?.failure == nil {
-        retries.addPending(row.assetID, at: batch.uptime)
+        retries.addPending(row.assetID, on: volumeID(of: row), at: batch.uptime)
       }
       // The retry must read the file that is now at this path.
       var pending = old

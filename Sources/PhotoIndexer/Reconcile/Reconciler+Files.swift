@@ -122,7 +122,7 @@ extension Reconciler {
       remembered.noteFile(inode: empty.inode)
     }
     if empty != row { try batch.writer.updateStat(empty) }
-    retries.addPending(row.assetID, at: batch.uptime + ReadRetries.firstDelay, awaitedSync: 0)
+    retries.addPending(row.assetID, on: volumeID(of: row), at: batch.uptime + ReadRetries.firstDelay, awaitedSync: 0)
   }
 
   func fileGone(_ place: Place, in batch: inout Batch) throws {
@@ -306,7 +306,8 @@ extension Reconciler {
     if let left, left != standIn { try decideStandIn(left, at: source, in: &batch) }
     if let standIn, let there = try batch.writer.file(target.directoryID, target.name) {
       // It is this photo, or the one over which this file was saved.
-      retries.addPending(there.assetID, at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
+      retries.addPending(
+        there.assetID, on: volumeID(of: there), at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
       remembered.noteOrigin(source, of: there.assetID, in: batch)
     }
   }
@@ -361,9 +362,9 @@ extension Reconciler {
     if row.readTime == .unknown, let failure = content.failure {
       deferReading(assetID, row, failure, in: batch)
     } else if row.readTime == .unknown {
-      retries.addPending(assetID, at: batch.uptime)
+      retries.addPending(assetID, on: volumeID(of: row), at: batch.uptime)
     } else if content.failure != nil && isYoung(row.changeTime, at: batch.time) {
-      retries.addIncomplete(assetID, since: batch.uptime)
+      retries.addIncomplete(assetID, on: volumeID(of: row), since: batch.uptime)
     } else {
       retries.remove(assetID)
     }
@@ -372,7 +373,8 @@ extension Reconciler {
   /// Schedules the next reading after the disk failed. The first scan of the next photod reads the file as well, because
   /// the catalog records that it was not read.
   func deferReading(_ assetID: AssetID, _ row: FileRow, _ failure: String, in batch: Batch) {
-    retries.addFailing(assetID, path: path(of: row), reason: failure, since: batch.uptime, date: batch.time)
+    retries.addFailing(
+      assetID, on: volumeID(of: row), path: path(of: row), reason: failure, since: batch.uptime, date: batch.time)
   }
 
   /// Whether a file is young. If the clock was set by more than the longest delay in either direction, it is not: such a file
@@ -397,15 +399,49 @@ extension Reconciler {
     }
   }
 
-  /// Reads the files whose retry is due and in which the disk has not failed, as many as one turn may.
-  func readAgainReadable(in batch: inout Batch) throws {
+  /// Reads the files whose retry is due and in which the disk has not failed, as many as one turn may. Files of shares
+  /// come last, because each look at one may take the time of the whole turn. Volumes without room for a further file are
+  /// passed over.
+  ///
+  /// - Parameter volumes: the volumes whose files are read; nil for all.
+  func readAgainReadable(on volumes: Set<VolumeID>? = nil, in batch: inout Batch) throws {
     var taken: Set<AssetID> = []
     defer { retries.giveBack(taken.sorted()) }
-    while let assetID = retries.takeReadable(at: batch.uptime) {
-      // The reading of another file may have made it due again.
-      guard taken.insert(assetID).inserted else { continue }
-      guard try readAgain([assetID], in: &batch) != .incomplete else { return }
+    let readable = retries.readableVolumes(at: batch.uptime).filter { volumes?.contains($0) ?? true }
+    for volumeID in readable.sorted(by: isReadBefore) {
+      while let assetID = retries.takeReadable(on: volumeID) {
+        // The reading of another file may have made it due again.
+        guard taken.insert(assetID).inserted else { continue }
+        if try readAgain([assetID], in: &batch) != .incomplete { continue }
+        if files.isTurnOver { return }
+        break
+      }
     }
+  }
+
+  /// The volume that a file of the catalog is on.
+  func volumeID(of row: FileRow) -> VolumeID { tree.row(row.directoryID).volumeID }
+
+  /// The order in which the files of two volumes are read again.
+  private func isReadBefore(_ one: VolumeID, _ other: VolumeID) -> Bool {
+    let (first, second) = (volumes.isShare(one), volumes.isShare(other))
+    return first == second ? one < other : second
+  }
+
+  /// The files that a sync must read, in the order of ``readAgainReadable(on:in:)``.
+  func pendingInOrder() -> [AssetID] {
+    let pending = retries.pending.compactMap { id in retries[id].map { (id: id, volumeID: $0.volumeID) } }
+    return pending.sorted {
+      $0.volumeID == $1.volumeID ? $0.id < $1.id : isReadBefore($0.volumeID, $1.volumeID)
+    }.map(\.id)
+  }
+
+  /// Whether the reading of a file can begin in the background.
+  ///
+  /// - Parameter stat: the stat of the file. Without it, the result is true for each file of a drive.
+  private func hasRoom(for path: [UInt8], _ stat: FileStat? = nil) -> Bool {
+    guard let lateReads = files.lateReads, let fileSystem = files.fileSystem(of: path, stat) else { return true }
+    return lateReads.hasRoom(on: fileSystem)
   }
 
   private static let diskRetriesPerTurn = 64
@@ -441,10 +477,15 @@ extension Reconciler {
     return decided.sorted()
   }
 
-  /// Reads these files again, as many as one turn may. The others stay due.
+  /// Reads these files again, as many as one turn may. The others stay due. Once a volume has no room for a further file,
+  /// none of its files is looked at.
+  ///
+  /// - Parameter haveResults: whether their reading in the background has ended, so that they need no room.
   @discardableResult
-  func readAgain(_ assetIDs: [AssetID], in batch: inout Batch) throws -> ReadingAgain {
-    var result = ReadingAgain.complete
+  func readAgain(
+    _ assetIDs: [AssetID], haveResults: Bool = false, in batch: inout Batch
+  ) throws -> ReadingAgain {
+    var (result, full) = (ReadingAgain.complete, Set<VolumeID>())
     for assetID in assetIDs {
       guard !files.isTurnOver else { return .incomplete }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
@@ -457,7 +498,13 @@ extension Reconciler {
         continue
       }
       if let retry = retries[assetID], retry.awaitedSync != nil {
-        if retry.standIn != nil { result = .begunBefore }
+        if retry.standIn != nil, result == .complete { result = .begunBefore }
+        continue
+      }
+      let (path, volumeID) = (self.path(of: row), self.volumeID(of: row))
+      if !haveResults, full.contains(volumeID) || !hasRoom(for: path) {
+        full.insert(volumeID)
+        result = .incomplete
         continue
       }
       guard let stat = statToRead(of: row) else {
@@ -474,9 +521,12 @@ extension Reconciler {
       case .underWay:
         // The library gets a result when the file has been read.
         retries.putOffPending(assetID, until: batch.uptime + Self.clockGrain)
-        result = .begunBefore
+        if result == .complete { result = .begunBefore }
         continue
-      case .noRoom: return .incomplete
+      case .notBegun where !haveResults && !hasRoom(for: path, stat):
+        full.insert(volumeID)
+        result = .incomplete
+        continue
       case .notBegun, .ended, nil: break
       }
       batch.context.evidence = .event

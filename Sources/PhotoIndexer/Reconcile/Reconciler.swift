@@ -119,7 +119,7 @@ final class Reconciler {
       try removeDeparted(in: &batch)
       let decided = try endWaitingForRecords(after: number, in: batch)
       if syncs.awaited.contains(number) {
-        batch.pendingFiles = try readAgain(retries.pending, in: &batch)
+        batch.pendingFiles = try readAgain(pendingInOrder(), in: &batch)
       } else {
         try readAgain(decided, in: &batch)
       }

@@ -59,7 +59,7 @@ import WatchRecords
   @Test func callerWaitsIfTooManyFilesAreUnderWay() throws {
     let extractor = Extractor(
       executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
-    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostUnderWay: 2))
+    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostOfFileSystem: 2))
     let all = try (0..<6).map { try write("slow-\($0).jpg") }
     let late = files.read(all[...], in: Array((folder.path + "/").utf8)).filter {
       if case .late = $0 { true } else { false }
@@ -72,7 +72,7 @@ import WatchRecords
   @Test func fileIsNotOpenedWhileTooManyFilesAreUnderWay() throws {
     let extractor = Extractor(
       executable: try ScriptedExtractor.install(in: folder.path), readerCount: 2, logger: Logger(label: "test"))
-    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostUnderWay: 1))
+    let files = DiskFiles(extractor: extractor, lateReads: LateReads(mostOfFileSystem: 1))
     let (first, second) = (try write("slow-1.jpg"), try write("slow-2.jpg"))
     func read(_ file: NamedStat) -> ContentReading {
       files.readWithoutWaiting(Array((folder.path + "/").utf8) + file.name, expecting: file.stat, isSampled: false)
@@ -81,8 +81,8 @@ import WatchRecords
       Issue.record("the caller waited")
       return
     }
-    let key = LateReads.Key(second.stat, name: second.name)
-    guard case .noRoom = files.background.progress(of: key) else {
+    #expect(!files.background.hasRoom(on: .drive(second.stat.identity.device)))
+    guard case .notBegun = files.background.progress(of: LateReads.Key(second.stat, name: second.name)) else {
       Issue.record("the second file is under way")
       return
     }
@@ -101,6 +101,27 @@ import WatchRecords
     #expect(files.background.takeEnded() == [file.stat.identity.inode] && !files.background.isBusy)
     #expect(isRead(files.readWithoutWaiting(path, expecting: file.stat, isSampled: false)))
     #expect(files.background.isEmpty)
+  }
+
+  /// However many files of a slow share are under way, a file of a drive may begin.
+  @Test func filesOfOneFileSystemLeaveRoomForOthers() async throws {
+    final class Share: Sendable {}
+    let (late, share, end) = (LateReads(), Share(), DispatchSemaphore(value: 0))
+    func key(_ inode: UInt64) -> LateReads.Key {
+      let identity = FileIdentity(device: 1, inode: inode, birthTime: 0)
+      return LateReads.Key(
+        FileStat(identity: identity, byteCount: 1, modificationTime: 1, changeTime: 1), name: [UInt8]())
+    }
+    let begun = (0..<1_000).count {
+      late.begin(key(UInt64($0)), on: .share(ObjectIdentifier(share))) {
+        end.wait()
+        return .raced
+      }
+    }
+    #expect(begun < 1_000, "each file under way takes memory")
+    defer { for _ in 0..<begun { end.signal() } }
+    try #require(late.begin(key(1_000), on: .drive(2)) { .unreadable("it is read") })
+    try await eventually("the drive is read") { late.takeEnded() == [1_000] }
   }
 
   /// The files of shares that never answer, and of a drive that hangs, leave threads for another drive.

@@ -173,7 +173,8 @@ extension Library {
     reconciler.retries = ReadRetries()
     for (index, path) in paths.enumerated() {
       reconciler.retries.addFailing(
-        AssetID(index), path: Array(path.utf8), reason: "Input/output error", since: 0, date: WallTime(seconds: 1))
+        AssetID(index), on: VolumeID(rawValue: 1), path: Array(path.utf8), reason: "Input/output error", since: 0,
+        date: WallTime(seconds: 1))
     }
     updateState()
   }

@@ -37,6 +37,8 @@ final class LateReads: Sendable {
   private struct State {
     /// The files that wait for a thread, or are being read.
     var underWay: Set<Key> = []
+    /// The number of files under way of each file system.
+    var counts: [MediaSource.FileSystem: Int] = [:]
     var waiting: [Waiting] = []
     /// How many threads read files of each file system.
     var threads: [MediaSource.FileSystem: Int] = [:]
@@ -60,37 +62,38 @@ final class LateReads: Sendable {
   /// The most results that are kept. One is at most a megabyte, nearly all are less than a kilobyte.
   private static let mostResults = 128
 
-  /// The most files under way. Each may hold a descriptor. Further files are asked for again later.
-  private let mostUnderWay: Int
+  /// The most files of one file system that are under way. Each may hold a descriptor. Further files are asked for again
+  /// later. So a slow file system takes no room from another.
+  private let mostOfFileSystem: Int
   /// Rises whenever a file under way has been read, or was given up.
   let ended = ChangeFeed(sequence: 0)
   private let state = Mutex(State(idleThreads: Array(0..<threadCount)))
   /// A serial queue has a thread of its own, so that slow files take no thread from other work.
   private let queues = (0..<threadCount).map { DispatchQueue(label: "photod.late-read-\($0)") }
 
-  init(mostUnderWay: Int = 256) { self.mostUnderWay = mostUnderWay }
+  init(mostOfFileSystem: Int = 64) { self.mostOfFileSystem = mostOfFileSystem }
 
   /// How far the reading of a file is.
   enum Progress {
     case underWay
     /// Its result can be taken.
     case ended
-    /// Its reading may begin.
+    /// Its reading may begin if there is room (``hasRoom(on:)``).
     case notBegun
-    /// Its reading can't begin now, because too many files are under way.
-    case noRoom
   }
 
   func progress(of key: Key) -> Progress {
     state.withLock { state in
       if state.underWay.contains(key) { return .underWay }
       if state.results[key] != nil { return .ended }
-      return state.underWay.count < mostUnderWay ? .notBegun : .noRoom
+      return .notBegun
     }
   }
 
-  /// Whether half of the files that may be under way can begin.
-  var isHalfEmpty: Bool { state.withLock { $0.underWay.count <= mostUnderWay / 2 } }
+  /// Whether the reading of a file of this file system can begin.
+  func hasRoom(on fileSystem: MediaSource.FileSystem) -> Bool {
+    state.withLock { $0.counts[fileSystem, default: 0] < mostOfFileSystem }
+  }
 
   /// Whether files are being read, or have results that the library does not know of yet.
   var isBusy: Bool { state.withLock { !$0.underWay.isEmpty || !$0.endedInodes.isEmpty } }
@@ -118,7 +121,7 @@ final class LateReads: Sendable {
     }
   }
 
-  /// Begins to read a file, unless too many files are under way.
+  /// Begins to read a file, unless too many files of its file system are under way.
   ///
   /// - Parameters:
   ///   - fileSystem: where the file is.
@@ -132,7 +135,8 @@ final class LateReads: Sendable {
   ) -> Bool {
     let (isUnderWay, thread) = state.withLock { state -> (Bool, Int?) in
       if state.underWay.contains(key) { return (true, nil) }
-      guard state.underWay.count < mostUnderWay else { return (false, nil) }
+      guard state.counts[fileSystem, default: 0] < mostOfFileSystem else { return (false, nil) }
+      state.counts[fileSystem, default: 0] += 1
       state.underWay.insert(key)
       state.waiting.append(Waiting(key: key, fileSystem: fileSystem, holdsProcess: holdsProcess, read: read))
       return (true, state.idleThreads.popLast())
@@ -146,8 +150,8 @@ final class LateReads: Sendable {
       let result = next.read()
       let count = state.withLock { state in
         state.underWay.remove(next.key)
-        let count = state.threads[next.fileSystem, default: 1] - 1
-        state.threads[next.fileSystem] = count > 0 ? count : nil
+        Self.decrement(&state.counts[next.fileSystem])
+        Self.decrement(&state.threads[next.fileSystem])
         state.endedCount += 1
         // A file that has changed meanwhile is reported again, or asked for again after some seconds.
         if case .raced = result { return state.endedCount }
@@ -159,6 +163,11 @@ final class LateReads: Sendable {
       }
       ended.publish(count)
     }
+  }
+
+  private static func decrement(_ count: inout Int?) {
+    let rest = (count ?? 1) - 1
+    count = rest > 0 ? rest : nil
   }
 
   private func next(_ thread: Int) -> Waiting? {

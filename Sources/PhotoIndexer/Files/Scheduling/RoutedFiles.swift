@@ -30,6 +30,14 @@ final class RoutedFiles: PhotoFiles {
 
   var lateReads: LateReads? { background }
 
+  func fileSystem(of path: [UInt8], _ stat: FileStat?) -> MediaSource.FileSystem? {
+    switch access(path) {
+    case .direct: disk.fileSystem(of: path, stat)
+    case .share(let share): .share(ObjectIdentifier(share))
+    case .none: nil
+    }
+  }
+
   var readCount: Int { disk.readCount + reads.load(ordering: .relaxed) }
 
   func look(_ path: [UInt8]) -> FileLookup {

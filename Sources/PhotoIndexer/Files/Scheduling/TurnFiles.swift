@@ -1,4 +1,5 @@
 import PhotoCatalog
+import PhotoExtract
 import PhotoModel
 import Synchronization
 import WatchRecords
@@ -55,6 +56,8 @@ final class TurnFiles: PhotoFiles {
   }
 
   var lateReads: LateReads? { files.lateReads }
+
+  func fileSystem(of path: [UInt8], _ stat: FileStat?) -> MediaSource.FileSystem? { files.fileSystem(of: path, stat) }
 
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     measured(directory) { self.files.read(files, in: directory) }

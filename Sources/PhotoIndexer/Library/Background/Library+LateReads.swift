@@ -69,11 +69,12 @@ extension Library {
       try commit { writer in
         var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
         let waiting = try inodes.sorted().flatMap { try writer.files(inode: $0).map(\.assetID) }
-        try reconciler.readAgain(waiting.filter { reconciler.retries[$0] != nil }, in: &batch)
-        // Files for which there was no room follow. A sync waits for them, too.
-        if files.lateReads?.isHalfEmpty == true {
-          try reconciler.readAgainReadable(in: &batch)
-        }
+          .filter { reconciler.retries[$0] != nil }
+        let volumes = Set(waiting.compactMap { reconciler.retries[$0]?.volumeID })
+        try reconciler.readAgain(waiting, haveResults: true, in: &batch)
+        // Files for which there was no room follow. A sync waits for them, too. Other volumes have no more room than
+        // before, and a look at a slow one would delay this one.
+        try reconciler.readAgainReadable(on: volumes, in: &batch)
         return ((), batch.origin)
       }
     } catch {
@@ -114,7 +115,7 @@ extension Library {
     defer { updateState() }
     return try commit { writer in
       var batch = Batch(writer: writer, time: clock.wallTime, uptime: clock.bootTime)
-      return (try reconciler.readAgain(reconciler.retries.pending, in: &batch), batch.origin)
+      return (try reconciler.readAgain(reconciler.pendingInOrder(), in: &batch), batch.origin)
     }.0
   }
 }

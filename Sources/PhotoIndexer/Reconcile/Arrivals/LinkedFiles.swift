@@ -68,8 +68,8 @@ extension Reconciler {
     let file = FileRow(place, stat, assetID: 0, readTime: .unknown)
     try insert(promisedContent(name: place.name), file, as: nil, in: &batch)
     try noteSecondName(place, of: row, in: batch)
-    guard let id = try batch.writer.file(place.directoryID, place.name)?.assetID else { return }
-    retries.addPending(id, at: batch.uptime + ReadRetries.firstDelay)
+    guard let inserted = try batch.writer.file(place.directoryID, place.name) else { return }
+    retries.addPending(inserted.assetID, on: volumeID(of: inserted), at: batch.uptime + ReadRetries.firstDelay)
   }
 
   /// The assets that have this very file under other names, or had it when the library could look there last.

@@ -7,6 +7,8 @@ struct ReadRetry {
   /// The file was found but not read yet, so that it counts as pending: a sync reads it. A file that is damaged, or in
   /// which the disk fails, is not pending.
   let isPending: Bool
+  /// The volume that the file was on when the retry was scheduled. Files of one volume do not wait for those of another.
+  let volumeID: VolumeID
   fileprivate(set) var at: MonotonicTime
   /// The last delay.
   fileprivate(set) var delay: Duration
@@ -48,7 +50,7 @@ struct ReadRetries {
   /// The files whose time had not come when ``advance(to:)`` was called last.
   private var later = OrderedQueue<AssetID, MonotonicTime>()
   /// The others in which the disk has not failed.
-  private var readable = OrderedQueue<AssetID, AssetID>()
+  private var readable: [VolumeID: OrderedQueue<AssetID, AssetID>] = [:]
   /// The others in which the disk failed. The one that has waited longest is first.
   private var overdue = OrderedQueue<AssetID, Turn>()
   /// The time of the last ``advance(to:)``.
@@ -92,15 +94,25 @@ struct ReadRetries {
     !readable.isEmpty || !overdue.isEmpty || later.first.map { $0.key <= uptime } == true
   }
 
-  /// Takes a file that is to be read now and in which the disk has not failed. Complexity: O(log n), as all files together
-  /// may be asked for each time that the reading of one has ended.
+  /// The volumes with files that are to be read now and in which the disk has not failed.
+  mutating func readableVolumes(at uptime: MonotonicTime) -> Set<VolumeID> {
+    advance(to: uptime)
+    return Set(readable.keys)
+  }
+
+  /// Takes a file of a volume that is to be read now and in which the disk has not failed. Complexity: O(log n), as all
+  /// files together may be asked for each time that the reading of one has ended.
   ///
   /// The caller gives it back with ``giveBack(_:)`` after all that it takes.
-  mutating func takeReadable(at uptime: MonotonicTime) -> AssetID? {
-    advance(to: uptime)
-    guard let id = readable.first?.member else { return nil }
-    readable.remove(id)
+  mutating func takeReadable(on volumeID: VolumeID) -> AssetID? {
+    guard let id = readable[volumeID]?.first?.member else { return nil }
+    removeReadable(id, on: volumeID)
     return id
+  }
+
+  private mutating func removeReadable(_ id: AssetID, on volumeID: VolumeID) {
+    readable[volumeID]?.remove(id)
+    if readable[volumeID]?.isEmpty == true { readable[volumeID] = nil }
   }
 
   /// Takes a file that is to be read now and in which the disk failed: the one that has waited longest.
@@ -123,7 +135,9 @@ struct ReadRetries {
 
   private mutating func set(_ id: AssetID, _ retry: ReadRetry?) {
     // Nearly no file has a retry, and each file that is read asks for its removal.
-    if retry == nil, all[id] == nil { return }
+    let former = all[id]
+    if retry == nil, former == nil { return }
+    if let former { removeReadable(id, on: former.volumeID) }
     all[id] = retry
     if retry?.isPending == true { pendingIDs.insert(id) } else { pendingIDs.remove(id) }
     if retry?.awaitedSync != nil { awaitingRecords.insert(id) } else { awaitingRecords.remove(id) }
@@ -134,15 +148,16 @@ struct ReadRetries {
   /// Puts a file into the queue that its time and its failure decide.
   private mutating func file(_ id: AssetID) {
     later.remove(id)
-    readable.remove(id)
     overdue.remove(id)
-    guard let retry = all[id], retry.awaitedSync == nil else { return }
+    guard let retry = all[id] else { return }
+    removeReadable(id, on: retry.volumeID)
+    guard retry.awaitedSync == nil else { return }
     if retry.at > present {
       later.set(id, retry.at)
     } else if retry.failure != nil {
       overdue.set(id, Turn(at: retry.at, id: id))
     } else {
-      readable.set(id, id)
+      readable[retry.volumeID, default: OrderedQueue()].set(id, id)
     }
   }
 
@@ -151,16 +166,19 @@ struct ReadRetries {
   /// Schedules a file that was found but not read. If it could not be parsed before, its last delay is kept.
   ///
   /// - Parameters:
+  ///   - volumeID: the volume that it is on.
   ///   - uptime: when it is read, if no sync reads it before.
   ///   - standIn: as in ``ReadRetry/standIn``.
   ///   - awaitedSync: as in ``ReadRetry/awaitedSync``. The time is then the one at which a sync is due.
   mutating func addPending(
-    _ id: AssetID, at uptime: MonotonicTime, standIn: FileIdentity? = nil, awaitedSync: UInt64? = nil
+    _ id: AssetID, on volumeID: VolumeID, at uptime: MonotonicTime, standIn: FileIdentity? = nil,
+    awaitedSync: UInt64? = nil
   ) {
     set(
       id,
       ReadRetry(
-        isPending: true, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn, awaitedSync: awaitedSync))
+        isPending: true, volumeID: volumeID, at: uptime, delay: all[id]?.delay ?? .zero, standIn: standIn,
+        awaitedSync: awaitedSync))
   }
 
   /// Notes that no record is left that could decide about a file.
@@ -171,17 +189,17 @@ struct ReadRetries {
   }
 
   /// Schedules a young file that can't be parsed, because it may still be in the making.
-  mutating func addIncomplete(_ id: AssetID, since uptime: MonotonicTime) {
+  mutating func addIncomplete(_ id: AssetID, on volumeID: VolumeID, since uptime: MonotonicTime) {
     let delay = max(min((all[id]?.delay ?? .zero) * 2, Self.longestDelay), Self.firstDelay)
-    set(id, ReadRetry(isPending: false, at: uptime + delay, delay: delay))
+    set(id, ReadRetry(isPending: false, volumeID: volumeID, at: uptime + delay, delay: delay))
   }
 
   /// Schedules a file in which the disk failed. It is not pending, because no caller can wait for a disk.
   mutating func addFailing(
-    _ id: AssetID, path: [UInt8], reason: String, since uptime: MonotonicTime, date: WallTime
+    _ id: AssetID, on volumeID: VolumeID, path: [UInt8], reason: String, since uptime: MonotonicTime, date: WallTime
   ) {
     let before = all[id].flatMap { $0.failure == nil ? nil : $0 }
-    var retry = before ?? ReadRetry(isPending: false, at: uptime, delay: .zero)
+    var retry = before ?? ReadRetry(isPending: false, volumeID: volumeID, at: uptime, delay: .zero)
     if retry.at <= uptime {
       retry.delay = min(max(retry.delay * 2, Self.firstFailureDelay), Self.longestDiskDelay)
       retry.at = uptime + retry.delay
