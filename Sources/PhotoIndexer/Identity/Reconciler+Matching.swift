@@ -11,15 +11,27 @@ extension Reconciler {
   /// up in a place that was not looked at yet. A root on a share has no files of the volumes of other roots, and does not
   /// delay them.
   func isSearched(_ directoryID: DirectoryID) -> Bool {
-    let (rootID, volumeID) = (tree.rootID(of: directoryID), tree.row(directoryID).volumeID)
+    isSearched(group(of: directoryID))
+  }
+
+  private func group(of directoryID: DirectoryID) -> HeldFiles.Group {
+    HeldFiles.Group(rootID: tree.rootID(of: directoryID), volumeID: tree.row(directoryID).volumeID)
+  }
+
+  private func isSearched(_ group: HeldFiles.Group) -> Bool {
     func mayHold(_ searched: RootID) -> Bool {
-      if searched == rootID { return true }
+      if searched == group.rootID { return true }
       guard let top = tree.top(ofRoot: searched) else { return true }
       let searchedVolume = tree.row(top).volumeID
-      return !volumes.isShare(searchedVolume) || volumes.isSameFileSystem(searchedVolume, volumeID)
+      return !volumes.isShare(searchedVolume) || volumes.isSameFileSystem(searchedVolume, group.volumeID)
     }
     return listings.directories.contains { mayHold(tree.rootID(of: $0)) }
       || scans.underWay.values.contains { mayHold($0.rootID) } || roots.contains { $0.isBlind && mayHold($0.id) }
+  }
+
+  /// Keeps a file until it is decided which photo it is.
+  func hold(_ place: Place, _ stat: FileStat, _ reading: ContentReading?) {
+    held.hold(place, in: group(of: place.directoryID), stat, reading)
   }
 
   /// Whether it is too early to decide which photo a file is that is in the place of another.
@@ -66,18 +78,17 @@ extension Reconciler {
 
   /// Decides which photos the held files are, once no listing and no scan that may find a known file is under way.
   ///
-  /// - Complexity: O(n log n) in the files. Each file that is new or was saved is read, if it was not read ahead. If this
+  /// - Complexity: O(n log n) in the files that are decided. Each file that is new or was saved is read, if it was not read ahead. If this
   ///   turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty else { return }
-    var isDecided: [RootID: [VolumeID: Bool]] = [:]
-    let files = held.take { directory in
-      let (rootID, volumeID) = (tree.rootID(of: directory), tree.row(directory).volumeID)
-      if let known = isDecided[rootID]?[volumeID] { return known }
-      let isNotSearched = !isSearched(directory)
-      isDecided[rootID, default: [:]][volumeID] = isNotSearched
-      return isNotSearched
+    var searched: [HeldFiles.Group: Bool] = [:]
+    func isDecided(_ group: HeldFiles.Group) -> Bool {
+      if let known = searched[group] { return !known }
+      searched[group] = isSearched(group)
+      return searched[group] == false
     }
+    let files = held.take(where: isDecided, present: group(of:))
     guard !files.isEmpty else { return }
     batch.context.evidence = .scan
     var (moves, others): ([AssetID: FoundMove], [(place: Place, file: HeldFiles.File)]) = ([:], [])

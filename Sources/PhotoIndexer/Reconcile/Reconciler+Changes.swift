@@ -14,7 +14,7 @@ extension Reconciler {
       try !formers(of: row, in: batch).isEmpty || mayHaveLostContent(row, in: batch)
     {
       // Another file that is not listed yet may be a better match for the deleted asset.
-      held.hold(place, stat, reading)
+      hold(place, stat, reading)
       return
     }
     try insert(content, row, as: try tombstone(of: row, in: batch), in: &batch)

@@ -33,7 +33,7 @@ extension Reconciler {
       return
     }
     if let row, !isFile(row, inItsPlace: stat), mustHold(place) {
-      held.hold(place, stat, reading)
+      hold(place, stat, reading)
       note(.deferred(eventPlace(place), assetID: row.assetID, .raced), as: .deferred)
       return
     }

@@ -173,7 +173,7 @@ extension Reconciler {
       roots[rootID]?.newTop?.hasKnownPhotos = true
     }
     guard !isItself, held.hasRoom(for: place) else { return false }
-    held.hold(place, stat, reading)
+    hold(place, stat, reading)
     return true
   }
 

@@ -282,15 +282,36 @@ private typealias Fixture = ReconcilerFixture
   @Test func heldFilesAreAtMostTheLimit() {
     func place(_ name: String) -> Place { Place(directoryID: 2, name: Fixture.bytes(name)) }
     let stat = MemoryDisk().write("/p/a.jpg")
+    let group = Self.group(1)
     var held = HeldFiles(limit: 2)
     for name in ["a.jpg", "b.jpg", "a.jpg"] {
       #expect(held.hasRoom(for: place(name)))
-      held.hold(place(name), stat, nil)
+      held.hold(place(name), in: group, stat, nil)
     }
     #expect(!held.hasRoom(for: place("c.jpg")) && held.hasRoom(for: place("b.jpg")))
     held.remove(place("a.jpg"))
     #expect(held.hasRoom(for: place("c.jpg")))
-    #expect(held.take { _ in true }.map(\.place) == [place("b.jpg")] && held.isEmpty)
+    let taken = held.take(where: { _ in true }, present: { _ in group })
+    #expect(taken.map(\.place) == [place("b.jpg")] && held.isEmpty)
+  }
+
+  private static func group(_ root: Int64) -> HeldFiles.Group {
+    HeldFiles.Group(rootID: RootID(rawValue: root), volumeID: VolumeID(rawValue: 1))
+  }
+
+  /// A folder with held files is moved to another root.
+  @Test func heldFilesAreTakenByThePresentGroupOfTheirFolder() {
+    let (former, present) = (Self.group(1), Self.group(2))
+    let stat = MemoryDisk().write("/p/a.jpg")
+    let places = ["a.jpg", "b.jpg"].map { Place(directoryID: 2, name: Fixture.bytes($0)) }
+    var held = HeldFiles()
+    held.hold(places[0], in: former, stat, nil)
+    #expect(held.take(where: { $0 == former }, present: { _ in present }).isEmpty)
+    #expect(held.contains(places[0]) && Array(held.directories) == [2])
+    held.hold(places[1], in: former, stat, nil)
+    #expect(held.take(where: { $0 == present }, present: { _ in present }).isEmpty)
+    #expect(held.take(where: { $0 == former }, present: { _ in present }).isEmpty)
+    #expect(held.take(where: { $0 == present }, present: { _ in present }).map(\.place) == places && held.isEmpty)
   }
 
   @Test(arguments: [["x", "y"], ["y", "x"]]) func copyInTheSameFolderComesBeforeOneElsewhere(order: [String]) throws {

@@ -216,6 +216,49 @@ private typealias Fixture = ReconcilerFixture
     #expect(one == 100 && two == 200)
   }
 
+  /// While a scan of a share holds files in n folders, a folder of a drive is listed n times.
+  ///
+  /// - Returns: how many folders with held files were looked at.
+  private func workOfListingBesideAScan(_ count: Int) throws -> Int {
+    let fixture = try ReconcilerFixture()
+    fixture.disk.setVolume("nfs4:host:/photos", of: 2)
+    try fixture.apply(Fixture.top)
+    try fixture.addSecondRoot()
+    func listing(_ index: Int) -> [WatchRecord] {
+      let stat = fixture.disk.write("/q/\(index)/a.jpg", device: 2)
+      let number = DirectoryNumber(100 + index)
+      return [
+        .listingStarted(number: number, evidence: .scan), Fixture.file("a.jpg", in: number, stat),
+        .listingEnded(number: number, complete: true),
+      ]
+    }
+    for index in 0..<count {
+      let identity = FileIdentity(device: 2, inode: UInt64(100 + index), birthTime: 1)
+      try fixture.apply(
+        .directoryFound(
+          number: DirectoryNumber(100 + index), parent: 60, root: 2, name: Fixture.bytes("\(index)"),
+          identity: identity))
+      try fixture.apply(all: listing(index))
+    }
+    let before = try fixture.paths()
+    #expect(before.count == count)
+    fixture.disk.pass(7_200)
+    for index in 0..<count { fixture.disk.remove("/q/\(index)/a.jpg") }
+    try fixture.apply(all: [.scanStarted(root: 2, request: 0, reason: .overflow)] + (0..<count).flatMap(listing))
+    for _ in 0..<count {
+      try fixture.apply(.listingStarted(number: 1, evidence: .event), .listingEnded(number: 1, complete: true))
+    }
+    #expect(fixture.reconciler.held.directories.count { _ in true } == count)
+    try fixture.apply(.scanEnded(root: 2, request: 0, complete: true))
+    #expect(try fixture.reconciler.held.isEmpty && fixture.paths() == before)
+    return fixture.reconciler.held.examinedCount
+  }
+
+  @Test func listingsBesideAScanOfAShareDoNotLookAtTheFilesThatItHolds() throws {
+    let (one, two) = (try workOfListingBesideAScan(50), try workOfListingBesideAScan(100))
+    #expect(one >= 50 && two <= 2 * one, "\(one), then \(two)")
+  }
+
   /// Folders with n files, or n folders with one file each; nil for other paths.
   private func prepareFolders(_ way: Way, _ count: Int, _ fixture: ReconcilerFixture) throws -> (() throws -> Void)? {
     guard [.folderRemoved, .folderMoved, .folderOfFoldersMoved].contains(way) else { return nil }

@@ -12,6 +12,12 @@ struct HeldFiles {
     let reading: ContentReading?
   }
 
+  /// The root and the volume of a directory. They decide whether a scan may find a known file of the directory elsewhere.
+  struct Group: Hashable {
+    let rootID: RootID
+    let volumeID: VolumeID
+  }
+
   /// Beyond this a file is not held, but decided at once: so many replaced files are a restored folder. Their content, which
   /// was read ahead, takes some hundred bytes each.
   ///
@@ -24,8 +30,13 @@ struct HeldFiles {
   /// - Parameter limit: the most files that are held.
   init(limit: Int = 20_000) { self.limit = limit }
 
-  private var files: [DirectoryID: [[UInt8]: File]] = [:]
+  /// The groups are separate, so that one that is still scanned costs the decisions about another nothing.
+  private var files: [Group: [DirectoryID: [[UInt8]: File]]] = [:]
+  /// The group of each directory, as it was when a file of the directory was held last.
+  private var groups: [DirectoryID: Group] = [:]
   private var count = 0
+  /// The number of groups and directories that were looked at to take files.
+  private(set) var examinedCount = 0
 
   var isEmpty: Bool { count == 0 }
 
@@ -33,37 +44,80 @@ struct HeldFiles {
   func hasRoom(for place: Place) -> Bool { count < limit || contains(place) }
 
   /// The directories that have held files.
-  var directories: some Sequence<DirectoryID> { files.keys }
+  var directories: some Sequence<DirectoryID> { groups.keys }
 
-  func contains(_ place: Place) -> Bool { files[place.directoryID]?[place.name] != nil }
+  func contains(_ place: Place) -> Bool {
+    groups[place.directoryID].flatMap { files[$0]?[place.directoryID]?[place.name] } != nil
+  }
 
-  mutating func hold(_ place: Place, _ stat: FileStat, _ reading: ContentReading?) {
+  /// - Parameter group: the present group of the place's directory.
+  mutating func hold(_ place: Place, in group: Group, _ stat: FileStat, _ reading: ContentReading?) {
     remove(place)
+    move(place.directoryID, to: group)
     count += 1
-    files[place.directoryID, default: [:]][place.name] = File(stat: stat, reading: reading)
+    files[group, default: [:]][place.directoryID, default: [:]][place.name] = File(stat: stat, reading: reading)
   }
 
   @discardableResult
   mutating func remove(_ place: Place) -> File? {
-    guard count > 0, let file = files[place.directoryID]?.removeValue(forKey: place.name) else { return nil }
+    guard let group = groups[place.directoryID],
+      let file = files[group]?[place.directoryID]?.removeValue(forKey: place.name)
+    else { return nil }
     count -= 1
-    if files[place.directoryID]?.isEmpty == true { files[place.directoryID] = nil }
+    if files[group]?[place.directoryID]?.isEmpty == true { take(directory: place.directoryID) }
     return file
   }
 
-  mutating func remove(directory id: DirectoryID) { count -= files.removeValue(forKey: id)?.count ?? 0 }
+  mutating func remove(directory id: DirectoryID) { count -= take(directory: id).count }
+
+  private mutating func move(_ id: DirectoryID, to group: Group) {
+    if groups[id] == group { return }
+    let files = take(directory: id)
+    groups[id] = group
+    if !files.isEmpty { self.files[group, default: [:]][id] = files }
+  }
+
+  /// Takes the files of a directory, which still count.
+  @discardableResult
+  private mutating func take(directory id: DirectoryID) -> [[UInt8]: File] {
+    guard let group = groups.removeValue(forKey: id) else { return [:] }
+    let taken = files[group]?.removeValue(forKey: id)
+    if files[group]?.isEmpty == true { files[group] = nil }
+    return taken ?? [:]
+  }
 
   /// Removes the files of a directory that its listing did not name.
   mutating func remove(directory id: DirectoryID, except named: Set<[UInt8]>) {
-    for name in files[id]?.keys.filter({ !named.contains($0) }) ?? [] {
+    guard let group = groups[id] else { return }
+    for name in files[group]?[id]?.keys.filter({ !named.contains($0) }) ?? [] {
       remove(Place(directoryID: id, name: name))
     }
   }
 
-  /// Removes the files of some directories and returns them by directory and name.
-  mutating func take(where isTaken: (DirectoryID) -> Bool) -> [(place: Place, file: File)] {
-    let taken = files.filter { isTaken($0.key) }
-    for directory in taken.keys { remove(directory: directory) }
+  /// Removes the files of some groups and returns them by directory and name.
+  ///
+  /// - Parameters:
+  ///   - isTaken: whether the files of a group are removed.
+  ///   - present: the present group of a directory. The directory may have moved to another root, or got another volume.
+  /// - Complexity: O(n log n) in the files that are removed, and O(n) in the groups. A directory whose group is no longer
+  ///   its own costs one look more.
+  mutating func take(
+    where isTaken: (Group) -> Bool, present: (DirectoryID) -> Group
+  ) -> [(place: Place, file: File)] {
+    examinedCount += files.count
+    var taken: [DirectoryID: [[UInt8]: File]] = [:]
+    for group in Array(files.keys) where isTaken(group) {
+      for id in files[group].map({ Array($0.keys) }) ?? [] {
+        examinedCount += 1
+        let now = present(id)
+        if now == group || isTaken(now) {
+          taken[id] = take(directory: id)
+          count -= taken[id]?.count ?? 0
+        } else {
+          move(id, to: now)
+        }
+      }
+    }
     return taken.sorted { $0.key < $1.key }.flatMap { directory, files in
       files.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map {
         (Place(directoryID: directory, name: $0.key), $0.value)
