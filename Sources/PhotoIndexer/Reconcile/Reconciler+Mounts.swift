@@ -134,6 +134,15 @@ extension Reconciler {
     return kept
   }
 
+  /// Whether a directory is removed together with one of these. It is not if a drive was mounted between them.
+  func leaves(_ id: DirectoryID, with directories: Set<DirectoryID>) -> Bool {
+    for directory in tree.ancestors(of: id) {
+      if isMountTop(directory) { return false }
+      if directories.contains(directory) { return true }
+    }
+    return false
+  }
+
   func assetCountWithoutDrives(below id: DirectoryID, in batch: Batch) throws -> Int {
     var count = try batch.writer.assetCount(below: id)
     for top in try mountTops(below: id, in: batch) { count -= try batch.writer.assetCount(below: top) }

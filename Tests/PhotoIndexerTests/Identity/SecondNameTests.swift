@@ -182,6 +182,39 @@ private typealias Fixture = ReconcilerFixture
     #expect(moved.allSatisfy { paths["/p/new/" + $0] == ids["/p/old/" + $0] } && paths.count == count + 1)
   }
 
+  /// A folder is missed in which a drive was mounted. The photos on the drive are not missed, although another root shows
+  /// one of them by a second name. The library can't look at the first name.
+  @Test func photoOnADriveInAMissedFolderKeepsItsPlace() throws {
+    let share = SilentShare()
+    let fixture = try ReconcilerFixture(disk: share.disk, files: share)
+    let staying = share.disk.write("/p/old/stays.jpg", keepsBirth: false)
+    let first = share.disk.write("/p/old/drive/a.jpg", device: 2, keepsBirth: false)
+    try fixture.apply(
+      Fixture.top, Fixture.found(2, "old", inode: 50),
+      .directoryFound(
+        number: 3, parent: 2, root: 1, name: Fixture.bytes("drive"),
+        identity: FileIdentity(device: 2, inode: 70, birthTime: 70)),
+      Fixture.file("stays.jpg", in: 2, staying), Fixture.file("a.jpg", in: 3, first))
+    try fixture.addSecondRoot()
+    let id = try #require(try fixture.paths()["/p/old/drive/a.jpg"])
+    try fixture.give(id)
+    share.disk.pass(100)
+    try fixture.restart()
+    let second = share.disk.link("/p/old/drive/a.jpg", "/q/b.jpg")
+    share.isSilent = true
+    try fixture.apply(
+      started(.start), .scanStarted(root: 2, request: 0, reason: .start), Fixture.top,
+      .listingStarted(number: 1, evidence: .scan), .listingEnded(number: 1, complete: true),
+      .directoryFound(
+        number: 60, parent: 0, root: 2, name: Fixture.bytes("/q"),
+        identity: FileIdentity(device: 2, inode: 1, birthTime: 1)),
+      .listingStarted(number: 60, evidence: .scan), Fixture.file("b.jpg", in: 60, second),
+      .listingEnded(number: 60, complete: true), .scanEnded(root: 2, request: 0, complete: true),
+      .scanEnded(root: 1, request: 0, complete: true))
+    let paths = try fixture.paths()
+    #expect(Set(paths.keys) == ["/p/old/drive/a.jpg", "/q/b.jpg"] && paths["/p/old/drive/a.jpg"] == id)
+  }
+
   /// The photo gets a second name and is saved. The record of the save is not lost, so the second name is no move.
   @Test func photoThatGetsASecondNameAndIsSavedKeepsItsId() throws {
     let fixture = try ReconcilerFixture()

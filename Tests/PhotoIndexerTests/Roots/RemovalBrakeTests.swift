@@ -38,6 +38,39 @@ private typealias Fixture = ReconcilerFixture
     #expect(try fixture.scan(Array(files[155...])).deletedAssets.count == 155)
   }
 
+  /// A folder in which a drive was mounted is missed, and comes back. Until then the photos on the drive were not missed. So
+  /// those that a scan misses now were missed once.
+  @Test func photosOnADriveInAMissedFolderWereNotMissed() throws {
+    let fixture = try ReconcilerFixture(grace: .seconds(600))
+    let folder = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/old/\($0).jpg")) }
+    let drive = (0..<150).map { ("\($0).jpg", fixture.disk.write("/p/old/drive/\($0).jpg", device: 2)) }
+    func listing(_ number: DirectoryNumber, _ files: [(String, FileStat)]) -> [WatchRecord] {
+      [.listingStarted(number: number, evidence: .scan)] + files.map { Fixture.file($0.0, in: number, $0.1) }
+        + [.listingEnded(number: number, complete: true)]
+    }
+    /// - Parameter files: those on the drive; nil if the folder is not there.
+    func scan(onDrive files: [(String, FileStat)]?) throws -> CommitRecord {
+      var records = [.scanStarted(root: 1, request: 0, reason: .overflow), Fixture.top] + listing(1, [])
+      if let files {
+        records += [Fixture.found(2, "old", inode: 50)] + listing(2, folder)
+        records.append(
+          .directoryFound(
+            number: 3, parent: 2, root: 1, name: Fixture.bytes("drive"),
+            identity: FileIdentity(device: 2, inode: 70, birthTime: 70)))
+        records += listing(3, files)
+      }
+      return try fixture.apply(all: records + [.scanEnded(root: 1, request: 0, complete: true)])
+    }
+    _ = try scan(onDrive: drive)
+    fixture.disk.pass(3_600)
+    try fixture.restart()
+    #expect(try scan(onDrive: nil).isEmpty)
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [150])
+    fixture.disk.pass(601)
+    #expect(try scan(onDrive: []).deletedAssets.isEmpty)
+    #expect(fixture.reconciler.roots.all.compactMap(\.suspect?.missing) == [150])
+  }
+
   /// For example, a slow program fills a drive again. The photos that are still missing may also come back.
   @Test func returningPhotosDelayTheRemovalOfTheRest() throws {
     let (fixture, files) = try manyFiles()

@@ -203,8 +203,7 @@ extension Reconciler {
   private func moveToSecondNames(_ missed: inout Missed, in batch: inout Batch) throws {
     let directories = Set(missed.directories.map(\.id))
     func isMissed(_ row: FileRow) -> Bool {
-      batch.context.missed.contains(row.assetID)
-        || tree.ancestors(of: row.directoryID).contains(where: directories.contains)
+      batch.context.missed.contains(row.assetID) || leaves(row.directoryID, with: directories)
     }
     var moved: Set<AssetID> = []
     for assetID in scans.secondNames.keys.sorted() {
@@ -272,9 +271,7 @@ extension Reconciler {
   }
 
   private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
-    func wasMissed(_ directory: DirectoryID) -> Bool {
-      tree.ancestors(of: directory).contains(where: suspect.directories.contains)
-    }
+    func wasMissed(_ directory: DirectoryID) -> Bool { leaves(directory, with: suspect.directories) }
     let files = missed.files.count { !suspect.files.contains($0.assetID) && !wasMissed($0.place.directoryID) }
     return missed.directories.reduce(files) { $0 + (wasMissed($1.id) ? 0 : $1.assetCount) }
   }
@@ -297,8 +294,7 @@ extension Reconciler {
   func noteReturn(of row: FileRow) {
     let rootID = tree.rootID(of: row.directoryID)
     guard let suspect = roots[rootID]?.suspect,
-      suspect.files.contains(row.assetID)
-        || tree.ancestors(of: row.directoryID).contains(where: suspect.directories.contains),
+      suspect.files.contains(row.assetID) || leaves(row.directoryID, with: suspect.directories),
       !scans.underWay.values.contains(where: { $0.rootID == rootID && $0.partOf == nil })
     else { return }
     roots[rootID]?.mayBeComplete = true
