@@ -143,7 +143,11 @@ final class FolderWatch {
   private func wait() throws(WatchFailure) -> Bool {
     let paused = connection.output.isPaused
     let timeout = paused ? -1 : millisecondsUntilDue()
-    if timeout != 0 { directories.closeAll() }
+    if timeout != 0 {
+      // A drive with an open directory can't be unmounted. The listings of a scan may wait for photod.
+      directories.closeAll()
+      walk.closeAll()
+    }
     var waited = [
       pollfd(
         fd: connection.socket, events: Int16(POLLIN) | (connection.output.wantsToWrite ? Int16(POLLOUT) : 0), revents: 0

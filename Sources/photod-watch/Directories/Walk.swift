@@ -72,6 +72,16 @@ struct Walk {
   /// Makes the directories after this number of them be listed in the order in which they were pushed.
   mutating func reverse(after count: Int) { ready[Swift.min(count, ready.count)...].reverse() }
 
+  /// Closes all descriptors.
+  mutating func closeAll() {
+    guard openCount > 0 else { return }
+    for position in ready.indices where ready[position].descriptor >= 0 {
+      close(ready[position].descriptor)
+      ready[position].descriptor = -1
+    }
+    openCount = 0
+  }
+
   /// The caller takes ownership of the descriptor.
   mutating func pop() -> (node: NodeReference, descriptor: Int32)? {
     guard let last = ready.popLast() else { return nil }

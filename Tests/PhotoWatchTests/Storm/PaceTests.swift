@@ -47,6 +47,23 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// A drive with an open file can't be unmounted.
+  @Test func aDelayedScanKeepsNoFolderOpen() async throws {
+    for index in 0..<Self.fileCount { disk.write("d\(index % Self.folderCount)/\(index).jpg") }
+    let session = try await WatchSession(roots: [disk.root])
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    let process = try #require(session.watcher.processID)
+    try await Self.waitUntilAsleep(process)
+    let descriptors = "/proc/\(process)/fd"
+    let open = try FileManager.default.contentsOfDirectory(atPath: descriptors).filter {
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + $0))?.hasPrefix(disk.root) == true
+    }
+    #expect(open.isEmpty, "\(open.count) folders are open")
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   /// Only few folders have watches, so that a scan must confirm that a folder has left. This scan is delayed.
   @Test(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
   func aFolderThatIsMissingDuringADelayedScanUsesNoProcessorTime() async throws {
