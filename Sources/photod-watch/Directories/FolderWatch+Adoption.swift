@@ -29,7 +29,7 @@ extension FolderWatch {
       switch OpenDirectories.open(descriptor, name) {
       case .success(let opened):
         adopt(
-          opened, under: parent, name: name, evidence: .event, scan: nil, recursive: false, moveCookie: moveCookie)
+          opened, under: parent, name: name, evidence: .event, recursive: false, moveCookie: moveCookie)
       case .failure(let error):
         if !meansAbsent(error.number) {
           cannotEnter(parent, name, error, moveCookie: moveCookie)
@@ -44,8 +44,8 @@ extension FolderWatch {
   /// function takes ownership of the descriptor. A known directory is relinked in O(1), whatever it holds. For a new
   /// one, a listing is requested.
   func adopt(
-    _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?, recursive: Bool,
-    belated: Bool = false, moveCookie: UInt32 = 0
+    _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scanIDs: Set<UInt32> = [],
+    recursive: Bool, belated: Bool = false, moveCookie: UInt32 = 0
   ) {
     let look: FileLook
     switch FileLook.of(descriptor) {
@@ -54,7 +54,7 @@ extension FolderWatch {
       close(descriptor)
       return cannotEnter(
         parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
-        belated: belated || scan != nil)
+        belated: belated || !scanIDs.isEmpty)
     }
     let silent = silentFileSystem(descriptor, look)
     var watch: Int32 = -1
@@ -65,7 +65,7 @@ extension FolderWatch {
         close(descriptor)
         return cannotEnter(
           parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
-          belated: belated || scan != nil)
+          belated: belated || !scanIDs.isEmpty)
       }
     }
     if watch >= 0, let known = watches.byDescriptor[watch] {
@@ -75,11 +75,11 @@ extension FolderWatch {
         guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
         loseRoot(root, ENOENT)
         return adopt(
-          descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive, belated: belated,
-          moveCookie: moveCookie)
+          descriptor, under: parent, name: name, evidence: evidence, scanIDs: scanIDs, recursive: recursive,
+          belated: belated, moveCookie: moveCookie)
       }
       return settleKnown(
-        known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+        known, descriptor, under: parent, name: name, evidence: evidence, scanIDs: scanIDs, recursive: recursive)
     }
     if let known = polling.directories.node(look.identity), tree[known].parent >= 0 {
       let isHere = tree[known].parent == parent && tree.name(known).elementsEqual(name)
@@ -88,7 +88,7 @@ extension FolderWatch {
         if watch >= 0 { setWatch(known, watch) }
         if watch >= 0 || !isHere { requestListing(known, evidence: .scan) }
         return settleKnown(
-          known, descriptor, under: parent, name: name, evidence: evidence, scan: scan, recursive: recursive)
+          known, descriptor, under: parent, name: name, evidence: evidence, scanIDs: scanIDs, recursive: recursive)
       }
       // Without a birth time, a new directory may have the inode of a deleted one. photod compares the files in it.
       drop(known, evidence: .scan)
@@ -103,17 +103,17 @@ extension FolderWatch {
         number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,
         identity: look.identity))
     requestListing(
-      index, evidence: scan == nil && !belated ? .event : evidence, scan: scan ?? activeScan(of: index),
-      recursive: recursive, belated: belated, descriptor: descriptor)
+      index, evidence: scanIDs.isEmpty && !belated ? .event : evidence,
+      scanIDs: scanIDs.union(activeScans(of: index)), recursive: recursive, belated: belated, descriptor: descriptor)
   }
 
   private func settleKnown(
-    _ known: NodeIndex, _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence, scan: UInt32?,
-    recursive: Bool
+    _ known: NodeIndex, _ descriptor: Int32, under parent: NodeIndex, name: [UInt8], evidence: Evidence,
+    scanIDs: Set<UInt32>, recursive: Bool
   ) {
     let hasName = tree[known].parent == parent && tree.name(known).elementsEqual(name)
     let isHere = hasName && !tree[known].flags.contains(.displaced)
-    var scan = scan
+    var scanIDs = scanIDs
     var recursive = recursive
     if !isHere {
       guard !tree.isWithin(parent, known) else { return refuseLoop(descriptor, parent, name) }
@@ -126,7 +126,8 @@ extension FolderWatch {
         close(descriptor)
         return cannotEnter(parent, name, SystemError(number: ELOOP))
       }
-      let scanBefore = activeScan(of: known)
+      // The scans of both roots list it, or it could escape one of them.
+      scanIDs.formUnion(activeScans(of: known))
       displaceOccupant(of: parent, name, evidence: evidence)
       // It was reported as unreadable under its old name. A new listing of the old parent corrects that.
       if unsettled.retries[known] != nil || tree[known].flags.contains(.incomplete) { listLater(tree[known].parent) }
@@ -134,14 +135,13 @@ extension FolderWatch {
       if unsettled.unentered[parent]?.remove(name) != nil { listLater(parent) }
       tree.move(known, under: parent, name: name)
       report(.directoryMoved(number: tree[known].number, parent: tree[parent].number, name: name))
-      scan = scan ?? scanBefore
       // Patterns that contain a path may match other names below it now.
       if rules.needsFolder { recursive = true }
     }
     // A running scan may have passed its new place already.
-    if !isHere || unsettled.missing[known] != nil, let running = scan ?? activeScan(of: known) {
-      scan = running
-      recursive = true
+    if !isHere || unsettled.missing[known] != nil {
+      scanIDs.formUnion(activeScans(of: known))
+      recursive = recursive || !scanIDs.isEmpty
     }
     unsettled.missing[known] = nil
     tree[known].flags.remove(.missing)
@@ -150,7 +150,7 @@ extension FolderWatch {
     let wasUnreadable = tree[known].flags.contains(.incomplete)
     if recursive || wasUnreadable {
       requestListing(
-        known, evidence: .scan, scan: scan, recursive: true, belated: wasUnreadable, descriptor: descriptor)
+        known, evidence: .scan, scanIDs: scanIDs, recursive: true, belated: wasUnreadable, descriptor: descriptor)
     } else {
       close(descriptor)
     }

@@ -170,7 +170,7 @@ extension FolderWatch {
   /// Reports what a listing found, and goes on with the directories below.
   func apply(_ listing: Listing, to index: NodeIndex, _ descriptor: Int32, _ request: ListingRequest) {
     let number = tree[index].number
-    let isBelated = request.isBelated || request.scan != nil
+    let isBelated = request.isBelated || !request.scanIDs.isEmpty
     report(.listingStarted(number: number, evidence: request.evidence))
     if listing.hasMarker { report(.ignored(directory: number, name: [])) }
     for name in listing.ignored { report(.ignored(directory: number, name: name)) }
@@ -229,7 +229,7 @@ extension FolderWatch {
       switch OpenDirectories.open(descriptor, directory.name) {
       case .success(let opened):
         adopt(
-          opened, under: index, name: directory.name, evidence: request.evidence, scan: request.scan,
+          opened, under: index, name: directory.name, evidence: request.evidence, scanIDs: request.scanIDs,
           recursive: request.isRecursive, belated: isBelated)
       case .failure(let error):
         if meansAbsent(error.number) || isForbidden { continue }

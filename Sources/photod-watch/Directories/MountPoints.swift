@@ -119,7 +119,7 @@ extension FolderWatch {
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
       case .success(let opened):
-        adopt(opened, under: parent, name: Array(name), evidence: .scan, scan: nil, recursive: false)
+        adopt(opened, under: parent, name: Array(name), evidence: .scan, recursive: false)
       case .failure: listLater(parent)
       }
     }

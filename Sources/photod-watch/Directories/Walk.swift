@@ -15,8 +15,8 @@ struct ListingRequest {
 
   var state: State
   var evidence: Evidence
-  /// The scan that cannot end before this listing.
-  var scan: UInt32?
+  /// The scans that cannot end before this listing. They are several if the directory was moved from one root to another.
+  var scanIDs: Set<UInt32>
   /// Known directories below are listed, too.
   var isRecursive: Bool
   /// Repeats a listing that a scan could not finish. New subfolders count as found by that scan.
@@ -92,23 +92,24 @@ struct Walk {
 
 extension FolderWatch {
   /// Requests a listing. Takes ownership of `descriptor`, which is open on the directory. A request that exists already
-  /// takes over what this one adds.
+  /// takes over what this one adds. If the existing one waits for photod and this one does not, it waits no longer.
   func requestListing(
-    _ index: NodeIndex, evidence: Evidence, scan: UInt32? = nil, recursive: Bool = false, belated: Bool = false,
+    _ index: NodeIndex, evidence: Evidence, scanIDs: Set<UInt32> = [], recursive: Bool = false, belated: Bool = false,
     descriptor: Int32 = -1
   ) {
     let reference = tree.reference(index)
     guard var request = walk[index] else {
       walk[index] = ListingRequest(
-        state: .ready, evidence: evidence, scan: scan, isRecursive: recursive, isBelated: belated,
+        state: .ready, evidence: evidence, scanIDs: scanIDs, isRecursive: recursive, isBelated: belated,
         stamp: events.progress.stamp)
-      if let scan { scans.running[scan]?.remaining += 1 }
+      for id in scanIDs { scans.running[id]?.remaining += 1 }
       walk.push(reference, descriptor: descriptor)
       return
     }
-    if request.scan == nil, let scan {
-      request.scan = scan
-      scans.running[scan]?.remaining += 1
+    let wasPaced = isPaced(request)
+    for id in scanIDs.subtracting(request.scanIDs) {
+      request.scanIDs.insert(id)
+      scans.running[id]?.remaining += 1
     }
     if evidence == .scan { request.evidence = .scan }
     request.isRecursive = request.isRecursive || recursive
@@ -116,6 +117,9 @@ extension FolderWatch {
     request.stamp = min(request.stamp, events.progress.stamp)
     if case .unverified = request.state, descriptor >= 0 {
       request.state = .ready
+      walk.push(reference, descriptor: descriptor)
+    } else if case .ready = request.state, wasPaced, !isPaced(request) {
+      // Its place in the order is behind others that wait. When that place is reached, there is no request any more.
       walk.push(reference, descriptor: descriptor)
     } else if descriptor >= 0 {
       close(descriptor)
@@ -131,14 +135,14 @@ extension FolderWatch {
       return
     }
     walk[index] = ListingRequest(
-      state: .unverified(attempts: 0, retryAt: .start), evidence: tree[index].watch < 0 ? .scan : .event, scan: nil,
-      isRecursive: false, stamp: events.progress.stamp)
+      state: .unverified(attempts: 0, retryAt: .start), evidence: tree[index].watch < 0 ? .scan : .event,
+      scanIDs: [], isRecursive: false, stamp: events.progress.stamp)
   }
 
   func cancelListing(_ index: NodeIndex) {
     guard let request = walk[index] else { return }
     walk[index] = nil
-    if let scan = request.scan { scans.running[scan]?.remaining -= 1 }
+    for id in request.scanIDs { scans.running[id]?.remaining -= 1 }
   }
 
   /// Lists directories for one slice of time.
@@ -185,11 +189,10 @@ extension FolderWatch {
     apply(listing, to: node.index, descriptor, request)
     endRetry(node.index)
     close(descriptor)
-    if let scan = request.scan {
-      scans.running[scan]?.remaining -= 1
-      if scans.running[scan]?.reason == .rescan, let checkpoint = scans.pace.reported(files: listing.files.count) {
-        report(.checkpoint(number: checkpoint))
-      }
+    let isRequested = request.scanIDs.contains { scans.running[$0]?.reason == .rescan }
+    for id in request.scanIDs { scans.running[id]?.remaining -= 1 }
+    if isRequested, let checkpoint = scans.pace.reported(files: listing.files.count) {
+      report(.checkpoint(number: checkpoint))
     }
     events.progress.stamp = events.progress.eventCount
   }
@@ -213,7 +216,7 @@ extension FolderWatch {
     unsettled.retries[index]?.isUnderWay = true
     let unreadable = error.number == EACCES ? flagRefusing(index) : index
     if unreadable == nil || mayPass(error.number) {
-      retryLater(index, recursive: request.isRecursive, belated: request.isBelated || request.scan != nil)
+      retryLater(index, recursive: request.isRecursive, belated: request.isBelated || !request.scanIDs.isEmpty)
     }
     endRetry(index)
     events.progress.stamp = events.progress.eventCount
@@ -276,7 +279,7 @@ extension FolderWatch {
       }
       // Below a missing directory there is no path to try. But the missing one waits for scans, so a scan's request
       // must be tried all the same.
-      if request.scan == nil, hasMissing(at: index) { continue }
+      if request.scanIDs.isEmpty, hasMissing(at: index) { continue }
       keepAlive()
       switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
       case .success(let descriptor):

@@ -41,7 +41,7 @@ extension FolderWatch {
     }
     for index in walk.unverified {
       guard let request = walk[index], case .unverified(_, let retryAt) = request.state else { continue }
-      if request.scan != nil || !hasMissing(at: index) { next = min(next, retryAt) }
+      if !request.scanIDs.isEmpty || !hasMissing(at: index) { next = min(next, retryAt) }
     }
     return min(next, retry)
   }
@@ -128,8 +128,9 @@ extension FolderWatch {
         // It is back, or another directory is at its place. Watching it shows which. A scan may have passed it by.
         unsettled.missing[index] = nil
         tree[index].flags.remove(.missing)
-        let scan = activeScan(of: index)
-        adopt(opened, under: parent, name: name, evidence: entry.evidence, scan: scan, recursive: scan != nil)
+        let scanIDs = activeScans(of: index)
+        adopt(
+          opened, under: parent, name: name, evidence: entry.evidence, scanIDs: scanIDs, recursive: !scanIDs.isEmpty)
       }
     }
   }

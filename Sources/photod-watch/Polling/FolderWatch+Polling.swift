@@ -82,7 +82,7 @@ extension FolderWatch {
     case .failure(let error): notePollFailure(node.index, error)
     case .success(let descriptor):
       let request = ListingRequest(
-        state: .ready, evidence: .scan, scan: nil, isRecursive: false, stamp: events.progress.stamp)
+        state: .ready, evidence: .scan, scanIDs: [], isRecursive: false, stamp: events.progress.stamp)
       guard let listing = readListing(node.index, descriptor, request) else {
         close(descriptor)
         return listLater(node.index)
@@ -109,7 +109,7 @@ extension FolderWatch {
   private func enterAtLast(_ listing: Listing, _ index: NodeIndex, _ descriptor: Int32) {
     for directory in listing.directories where tree.child(of: index, named: directory.name) == nil {
       guard case .success(let opened) = OpenDirectories.open(descriptor, directory.name) else { continue }
-      adopt(opened, under: index, name: directory.name, evidence: .scan, scan: nil, recursive: false)
+      adopt(opened, under: index, name: directory.name, evidence: .scan, recursive: false)
     }
   }
 

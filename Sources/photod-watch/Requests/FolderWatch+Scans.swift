@@ -10,8 +10,13 @@ extension FolderWatch {
   }
 
   private func isPaced(_ node: NodeReference) -> Bool {
-    guard tree.isAlive(node), let scan = walk[node.index]?.scan else { return false }
-    return scans.running[scan]?.reason == .rescan
+    guard tree.isAlive(node), let request = walk[node.index] else { return false }
+    return isPaced(request)
+  }
+
+  /// Whether only scans that clients requested wait for a listing.
+  func isPaced(_ request: ListingRequest) -> Bool {
+    !request.scanIDs.isEmpty && request.scanIDs.allSatisfy { scans.running[$0]?.reason == .rescan }
   }
 
   func startScan(_ order: ScanOrder, of number: UInt16) {
@@ -26,7 +31,7 @@ extension FolderWatch {
     var start: NodeIndex? = top
     if let directory = order.directory { start = tree.subtree(top).first { tree[$0].number == directory } }
     if let start {
-      requestListing(start, evidence: .scan, scan: scans.last, recursive: true)
+      requestListing(start, evidence: .scan, scanIDs: [scans.last], recursive: true)
     } else {
       scans.running[scans.last]?.complete = false
     }
@@ -44,6 +49,9 @@ extension FolderWatch {
   /// The running scan of the root to which the directory belongs. A directory that turns up here must be listed by it.
   /// Otherwise a directory could escape the scan by moving to a place that the scan has passed.
   func activeScan(of index: NodeIndex) -> UInt32? { roots[tree.root(index)]?.activeScan }
+
+  /// The same as a set.
+  func activeScans(of index: NodeIndex) -> Set<UInt32> { activeScan(of: index).map { [$0] } ?? [] }
 
   /// Ends the scans that are done. First, every directory that a scan missed must be decided. A directory that an event
   /// took away must be decided, too: it may come back at once, and the scan has not seen its contents.

@@ -64,6 +64,38 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// A folder that one scan has yet to list is moved to another root. The scan of that root lists it too, and does not wait
+  /// for photod as the first one does.
+  @Test func aFolderThatIsMovedDuringADelayedScanIsListedByTheScanOfItsNewRoot() async throws {
+    for index in 0..<1_200 { disk.write("A/d\(index % 40)/\(index).jpg") }
+    disk.write("A/z/a.jpg")
+    disk.write("A/z/sub/b.jpg")
+    disk.makeDirectory("B")
+    let roots = [disk.path("A"), disk.path("B")]
+    let session = try await WatchSession(roots: [roots[0]])
+    var moved: DirectoryNumber?
+    for case .directoryFound(let number, _, _, Array("z".utf8), _) in session.records { moved = number }
+    let number = try #require(moved)
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    let process = try #require(session.watcher.processID)
+    try await Self.waitUntilAsleep(process)
+    // The new root is scanned before the move counts as a removal.
+    kill(process, SIGSTOP)
+    disk.rename("A/z", "B/z")
+    session.watcher.setRoots(
+      roots.enumerated().map { WatchRoot(number: UInt16($0 + 1), path: Array($1.utf8)) })
+    kill(process, SIGCONT)
+    try await Self.waitUntilAsleep(process)
+    let said = try await session.take { if case .scanEnded(2, _, true) = $0 { true } else { false } }
+    let isMoved = said.contains { if case .directoryMoved(number, _, _) = $0 { true } else { false } }
+    let isListed = said.contains { $0 == .listingEnded(number: number, complete: true) }
+    #expect(isMoved && isListed)
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    try await session.sync()
+    session.expectDiskState(roots)
+    await session.watcher.stop()
+  }
+
   /// Only few folders have watches, so that a scan must confirm that a folder has left. This scan is delayed.
   @Test(.enabled(if: Namespace.isPermitted, "user namespaces are not permitted here"))
   func aFolderThatIsMissingDuringADelayedScanUsesNoProcessorTime() async throws {
