@@ -102,6 +102,34 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The root itself, or another known directory, is mounted over a known directory. This stays reported when the directory
+  /// above is listed again.
+  @Test(
+    .enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"), arguments: ["", "source"])
+  func aLoopOverAKnownDirectoryStaysReported(source: String) async throws {
+    disk.write("source/a.jpg")
+    disk.write("target/b.jpg")
+    let target = disk.path("target")
+    let mounted = source.isEmpty ? disk.root : disk.path(source)
+    let session = try await WatchSession(
+      roots: [disk.root], executable: wrapper(first: "", later: "await mount; mount --bind '\(mounted)' '\(target)'"))
+    #expect(session.model.files.count == 2)
+    Disk.write(disk.outside + "/mount", "")
+    let unreadable: Set = [Array(target.utf8)]
+    // The change of the mount table is no event, so no sync waits for it.
+    try await eventually("the loop is reported", within: .seconds(20)) {
+      try await session.sync()
+      return session.model.unreadablePaths == unreadable
+    }
+    // Without its signature, the file only makes photod-watch list the directory above.
+    let count = session.records.count
+    disk.write("CACHEDIR.TAG", "no signature")
+    try await session.sync()
+    #expect(session.records[count...].contains { if case .listingEnded = $0 { true } else { false } })
+    #expect(session.model.unreadablePaths == unreadable)
+    await session.watcher.stop()
+  }
+
   /// The mount shows a known directory at a second place.
   @Test(.enabled(if: Namespace.canMount, "mounts in a user namespace are not permitted here"))
   func aDirectoryThatIsAlsoMountedElsewhereIsKept() async throws {

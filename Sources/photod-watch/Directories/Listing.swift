@@ -217,13 +217,21 @@ extension FolderWatch {
     let isForbidden = listing.failure?.errorNumber == EACCES && listing.failure?.name.isEmpty == true
     let readyCount = walk.readyCount
     defer { walk.reverse(after: readyCount) }
+    let refusals = walk.refusals[tree.reference(index)]
+    defer {
+      // Nothing was refused this time, so the next refusal is the first in a row.
+      if refusals != nil, walk.refusals[tree.reference(index)] == refusals {
+        walk.refusals[tree.reference(index)] = nil
+      }
+    }
     for directory in listing.directories {
       keepAlive()
-      if !request.isRecursive, let child = tree.child(of: index, named: directory.name),
+      // A listing shows the inode of a mount point, and not that of the directory that is mounted there and was refused.
+      if !request.isRecursive, refusals == nil, let child = tree.child(of: index, named: directory.name),
         tree[child].identity.inode == directory.inode, !tree[child].flags.contains(.missing)
       {
         // This listing made photod forget that the directory cannot be read.
-        if tree[child].flags.contains(.incomplete), !isForbidden { reportIfForbidden(child, descriptor) }
+        if tree[child].flags.contains(.incomplete), !isForbidden { reportIfUnreadable(child, descriptor) }
         continue
       }
       switch OpenDirectories.open(descriptor, directory.name) {
@@ -239,12 +247,17 @@ extension FolderWatch {
     }
   }
 
-  /// Reports a known directory if it cannot be read. `descriptor` is open on its parent.
-  func reportIfForbidden(_ child: NodeIndex, _ descriptor: Int32) {
+  /// Reports a known directory if it cannot be read. If another directory is in its place, that one is adopted, or is
+  /// reported if it can't be. `descriptor` is open on the parent.
+  func reportIfUnreadable(_ child: NodeIndex, _ descriptor: Int32) {
     let error: SystemError?
     switch OpenDirectories.open(descriptor, tree.name(child)) {
     case .failure(let refused): error = meansAbsent(refused.number) ? nil : refused
     case .success(let opened):
+      if case .success(let look) = FileLook.of(opened), look.identity != tree[child].identity {
+        return adopt(
+          opened, under: tree[child].parent, name: Array(tree.name(child)), evidence: .scan, recursive: false)
+      }
       error = OpenDirectories.refusal(opened)
       close(opened)
     }

@@ -127,7 +127,7 @@ extension FolderWatch {
     }
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure: listLater(parent)
-    case .success(let descriptor): reportIfForbidden(child, descriptor)
+    case .success(let descriptor): reportIfUnreadable(child, descriptor)
     }
   }
 
