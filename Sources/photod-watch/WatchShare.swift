@@ -184,10 +184,11 @@ extension FolderWatch {
         noteRefusal()
         return false
       case .success(let watch):
-        // The watch belongs to a directory with another path. A listing finds which of the two paths is right.
-        guard watches.byDescriptor[watch] == nil else {
+        // The watch belongs to a directory with another path. A listing there finds which of the two paths is right.
+        if let known = watches.byDescriptor[watch] {
           close(descriptor)
-          break
+          listLater(known)
+          return true
         }
         setWatch(index, watch)
         requestListing(index, evidence: .scan, descriptor: descriptor)
