@@ -6,7 +6,7 @@
 extension PollingReason {
   private enum Tag: UInt8 {
     case watchLimit = 1
-    case noInstance, fileSystem
+    case noInstance, fileSystem, refused
   }
 
   func encode(into bytes: inout [UInt8]) {
@@ -16,6 +16,7 @@ extension PollingReason {
     case .fileSystem(let name):
       bytes.append(Tag.fileSystem.rawValue)
       bytes.append(name: name)
+    case .refused: bytes.append(Tag.refused.rawValue)
     }
   }
 
@@ -26,6 +27,7 @@ extension PollingReason {
       case .watchLimit: .watchLimit
       case .noInstance: .noInstance
       case .fileSystem: .fileSystem(name: try reader.name("a file system's kind"))
+      case .refused: .refused
       }
   }
 }

@@ -84,6 +84,9 @@ public enum PollingReason: Hashable, Sendable {
   /// On a file system of this type ("nfs4", "cifs", "fuse.sshfs"), inotify misses changes by other machines or
   /// programs.
   case fileSystem(name: [UInt8])
+  /// The kernel refuses a watch (EACCES), although the directory may be read. Security modules have a permission of their
+  /// own for watches.
+  case refused
 }
 
 /// The limit of watches, and the part of it that photod-watch uses.

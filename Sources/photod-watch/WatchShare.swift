@@ -102,6 +102,31 @@ extension FolderWatch {
     }
   }
 
+  /// Why a directory is polled that the kernel refuses to watch.
+  /// - Parameter descriptor: is open on the directory.
+  /// - Returns: nil if the directory can't be read, or can't be watched for another reason.
+  func refusal(_ error: SystemError, _ descriptor: Int32) -> PollingReason? {
+    guard error.number == EACCES, case .success(let same) = OpenDirectories.open(descriptor, [UInt8(ascii: ".")]) else {
+      return nil
+    }
+    close(same)
+    return .refused
+  }
+
+  /// Asks again for the watch of a directory that the kernel has refused to watch. The directory must be listed after that.
+  /// - Parameter descriptor: is open on the directory.
+  func watchAtLast(_ index: NodeIndex, _ descriptor: Int32) {
+    guard polling.directories[index]?.reason == .refused, hasRoomForWatch,
+      case .success(let watch) = events.inotify.watch(descriptor, mask: mask(of: index)),
+      watches.byDescriptor[watch] == nil
+    else { return }
+    setWatch(index, watch)
+  }
+
+  private func mask(of index: NodeIndex) -> UInt32 {
+    tree[index].parent < 0 ? InotifyInstance.topMask : InotifyInstance.contentMask
+  }
+
   private func noteRefusal() {
     // Either other programs use the watches, or the limit was lowered.
     if watches.share.readLimit() { polling.mustRebalance = true }
@@ -176,10 +201,11 @@ extension FolderWatch {
     switch OpenDirectories.open(index, in: tree, rootPath: rootPath) {
     case .failure: listLater(index)
     case .success(let descriptor):
-      let mask = tree[index].parent < 0 ? InotifyInstance.topMask : InotifyInstance.contentMask
-      switch events.inotify.watch(descriptor, mask: mask) {
+      switch events.inotify.watch(descriptor, mask: mask(of: index)) {
       case .failure(let error):
+        let refusal = refusal(error, descriptor)
         close(descriptor)
+        if let refusal { polling.directories.setReason(refusal, of: index) }
         guard Self.isExhausted(error) else { return true }
         noteRefusal()
         return false

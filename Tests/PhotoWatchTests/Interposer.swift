@@ -68,6 +68,31 @@ enum Interposer {
 
     """
 
+  /// The kernel refuses to watch folders of this name, until a file exists. They may be read.
+  static func refusedWatch(of name: String, until file: String) -> String {
+    """
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <errno.h>
+    #include <stdint.h>
+    #include <string.h>
+    #include <unistd.h>
+    int inotify_add_watch(int instance, const char *path, uint32_t mask) {
+      int (*real)(int, const char *, uint32_t) = dlsym(RTLD_NEXT, "inotify_add_watch");
+      char target[4096] = "";
+      if (readlink(path, target, sizeof target - 1) > 0 && access("\(file)", F_OK) != 0) {
+        const char *name = strrchr(target, '/');
+        if (name && strcmp(name, "/\(name)") == 0) {
+          errno = EACCES;
+          return -1;
+        }
+      }
+      return real(instance, path, mask);
+    }
+
+    """
+  }
+
   /// Once a file exists, these many attempts to open a folder by a path that begins like this fail with EACCES.
   static func refusal(count: Int, of path: String, once file: String) -> String {
     let function = """

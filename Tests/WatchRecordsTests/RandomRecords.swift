@@ -38,7 +38,8 @@ extension WatchRecord {
     case -1:
       .polling(
         root: random.any(),
-        reason: [.watchLimit, .noInstance, .fileSystem(name: random.name())][Int.random(in: 0..<3, using: &random)],
+        reason: [.watchLimit, .noInstance, .fileSystem(name: random.name()), .refused][
+          Int.random(in: 0..<4, using: &random)],
         polled: random.any(), directories: random.any())
     case 0:
       .directoryFound(

@@ -149,6 +149,7 @@ extension LibraryEvent {
     case .watchLimit: "there are no more inotify watches"
     case .noInstance: "there is no inotify instance"
     case .fileSystem(let name): "\(String(decoding: name, as: UTF8.self)) does not report changes by others"
+    case .refused: "the kernel lets photod read the folder, but not watch it"
     }
   }
 

@@ -128,6 +128,8 @@ extension Library {
       found.append(
         .noInotifyInstance(folderCount: uninstanced, errorNumber: problems.watching.budget?.instanceError ?? 0))
     }
+    let refused = problems.watching.count(.refused)
+    if refused > 0 { found.append(.watchesRefused(folderCount: refused)) }
     let silent = problems.watching.fileSystems
     if !silent.isEmpty {
       found.append(

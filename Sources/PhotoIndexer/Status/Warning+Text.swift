@@ -36,6 +36,12 @@ extension Warning {
       \(counted(count, "folder is", "folders are")) polled every few seconds: \(count == 1 ? "it is" : "they are") on \
       \(types.joined(separator: ", ")), which does not report changes by other machines or programs. \(Self.lateness)
       """
+    case .watchesRefused(let count):
+      """
+      \(counted(count, "folder is", "folders are")) polled every few seconds: the kernel lets photod read \
+      \(count == 1 ? "it" : "them"), but not watch \(count == 1 ? "it" : "them") (\(errorText(EACCES))). Allow it in the rules \
+      of the security module, such as SELinux. Then run `photoctl rescan`. \(Self.lateness)
+      """
     case .rootOffline(let path, let reason): reason.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootForeign(let path, let folder): folder.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootSuspect(let path, let missing, let end):

@@ -36,6 +36,8 @@ package enum Warning: Hashable, Sendable {
   case noInotifyInstance(folderCount: Int, errorNumber: Int32)
   /// Folders are polled because their file systems do not report all changes.
   case silentFileSystems(folderCount: Int, types: [String])
+  /// Folders are polled because the kernel refuses to watch them.
+  case watchesRefused(folderCount: Int)
 
   // MARK: Roots, folders and files
 

@@ -56,12 +56,19 @@ extension FolderWatch {
         parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
         belated: belated || !scanIDs.isEmpty)
     }
-    let silent = silentFileSystem(descriptor, look)
+    var reason = silentFileSystem(descriptor, look)
     var watch: Int32 = -1
-    if silent == nil {
+    if reason == nil {
       switch tryWatch(descriptor, look.identity, mask: InotifyInstance.contentMask) {
       case .success(let given): watch = given
       case .failure(let error):
+        reason = refusal(error, descriptor)
+        if reason != nil {
+          // A watch that was granted before stays.
+          let child = tree.child(of: parent, named: name)
+          if let child, tree[child].identity == look.identity { watch = tree[child].watch }
+          break
+        }
         close(descriptor)
         return cannotEnter(
           parent, name, error, evidence: evidence, moveCookie: moveCookie, recursive: recursive,
@@ -97,7 +104,7 @@ extension FolderWatch {
     unsettled.unentered[parent]?.remove(name)
     let index = tree.insert(under: parent, name: name, identity: look.identity)
     tree[index].lastChange = min(look.stat.modificationTime, .now).seconds
-    setWatch(index, watch, reason: silent)
+    setWatch(index, watch, reason: reason)
     report(
       .directoryFound(
         number: tree[index].number, parent: tree[parent].number, root: tree.root(index), name: name,

@@ -32,20 +32,22 @@ extension FolderWatch {
     case .success(let seen): look = seen
     }
     let identity = look.identity
-    let silent = silentFileSystem(descriptor, look)
+    var reasonToPoll = silentFileSystem(descriptor, look)
     // It lies within another root. photod does not order that, but a rename or a bind mount may cause it.
     guard polling.directories.node(identity) == nil else { return rootStaysOffline(number, EEXIST) }
     var watch: Int32 = -1
-    if silent == nil {
+    if reasonToPoll == nil {
       switch tryWatch(descriptor, identity, mask: InotifyInstance.topMask) {
       case .success(let given):
         guard given < 0 || watches.byDescriptor[given] == nil else { return rootStaysOffline(number, EEXIST) }
         watch = given
-      case .failure(let error): return rootStaysOffline(number, error.number)
+      case .failure(let error):
+        reasonToPoll = refusal(error, descriptor)
+        if reasonToPoll == nil { return rootStaysOffline(number, error.number) }
       }
     }
     let top = tree.insertTop(root: number, identity: identity)
-    setWatch(top, watch, reason: silent)
+    setWatch(top, watch, reason: reasonToPoll)
     roots[number]?.state = .online(top: top)
     report(.directoryFound(number: tree[top].number, parent: 0, root: number, name: root.path, identity: identity))
     startScan(ScanOrder(request: 0, reason: reason, directory: nil), of: number)

@@ -170,6 +170,7 @@ extension FolderWatch {
     }
     events.progress.stamp = request.stamp
     beginRetry(node.index, &request)
+    if !request.scanIDs.isEmpty { watchAtLast(node.index, descriptor) }
     guard let listing = readListing(node.index, descriptor, request) else {
       // A rename is queued. It is reported first, so that a rename is never taken for a removal.
       close(descriptor)

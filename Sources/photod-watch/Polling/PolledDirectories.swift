@@ -67,6 +67,14 @@ struct PolledDirectories {
     if entry.reason == .watchLimit { watchlessCount -= 1 }
   }
 
+  /// Records that a directory is polled for another reason than before.
+  mutating func setReason(_ reason: PollingReason, of index: NodeIndex) {
+    guard let before = entries[index]?.reason, before != reason else { return }
+    entries[index]?.reason = reason
+    watchlessCount += (reason == .watchLimit ? 1 : 0) - (before == .watchLimit ? 1 : 0)
+    revision += 1
+  }
+
   /// Records that there is an inotify instance now: directories polled for lack of one only lack a watch.
   mutating func instanceCame() {
     for index in indices where entries[index]?.reason == .noInstance {

@@ -89,6 +89,10 @@ import WatchRecords
       .silentFileSystems(folderCount: 2, types: ["nfs4", "fuse.sshfs"]),
       "2 folders are polled every few seconds: they are on nfs4, fuse.sshfs,",
       "which does not report changes by other machines or programs.", lateness),
+    Example(
+      .watchesRefused(folderCount: 2),
+      "2 folders are polled every few seconds: the kernel lets photod read them, but not watch them (Permission denied).",
+      "Allow it in the rules of the security module, such as SELinux. Then run `photoctl rescan`.", lateness),
   ]
 
   private static let roots = [
@@ -198,8 +202,9 @@ import WatchRecords
         case .sharesLeftOut: 17
         case .unreadable: 18
         case .failingFiles: 19
+        case .watchesRefused: 20
         }
       })
-    #expect(numbers == Set(1...19))
+    #expect(numbers == Set(1...20))
   }
 }

@@ -40,6 +40,61 @@ struct PollingTests {
     await session.watcher.stop()
   }
 
+  /// A security module of the kernel may forbid watches of a folder that may be read.
+  ///
+  /// - Parameter isRoot: whether the folder is a root, or else in one.
+  @Test(.enabled(if: Interposer.isPossible, "there is no C compiler"), arguments: [false, true])
+  func aFolderThatMayBeReadButNotWatchedIsPolled(isRoot: Bool) async throws {
+    for file in ["refused/a.jpg", "refused/sub/b.jpg", "other/c.jpg"] { disk.write(file) }
+    let roots = [isRoot ? disk.path("refused") : disk.root]
+    let allowed = disk.outside + "/allowed"
+    let session = try await WatchSession(
+      roots: roots, executable: try Interposer.wrapper(disk, Interposer.refusedWatch(of: "refused", until: allowed)))
+    let count: UInt32 = isRoot ? 2 : 4
+    session.expectDiskState(roots)
+    #expect(session.model.files.count == (isRoot ? 2 : 3) && session.model.unreadablePaths.isEmpty)
+    #expect(session.lastPolling == .polling(root: 1, reason: .refused, polled: 1, directories: count))
+    disk.write("refused/d.jpg")
+    disk.write("refused/sub/e.jpg")
+    disk.rename("refused/a.jpg", "refused/f.jpg")
+    try await session.sync()
+    session.expectDiskState(roots)
+    // Each scan asks for the watch again, and an answer that stays the same changes nothing.
+    let before = session.records.count
+    for complete in [false, true] {
+      if complete { Disk.write(allowed, "") }
+      let request = session.watcher.rescan(root: 1, directory: nil)
+      try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    }
+    #expect(!session.records[before...].contains { if case .directoryFound = $0 { true } else { false } })
+    #expect(session.lastPolling == .polling(root: 1, reason: .refused, polled: 0, directories: count))
+    disk.write("refused/g.jpg")
+    try await session.sync()
+    session.expectDiskState(roots)
+    await session.watcher.stop()
+  }
+
+  /// A folder has a watch, and the kernel would not grant it again.
+  @Test(.enabled(if: Interposer.isPossible, "there is no C compiler"))
+  func aWatchThatWouldNotBeGrantedAgainStays() async throws {
+    disk.write("refused/a.jpg")
+    let allowed = disk.outside + "/allowed"
+    Disk.write(allowed, "")
+    let session = try await WatchSession(
+      roots: [disk.root],
+      executable: try Interposer.wrapper(disk, Interposer.refusedWatch(of: "refused", until: allowed)))
+    unlink(allowed)
+    let before = session.records.count
+    let request = session.watcher.rescan(root: 1, directory: nil)
+    try await session.take { $0 == .scanEnded(root: 1, request: request, complete: true) }
+    disk.write("refused/b.jpg")
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    #expect(session.lastPolling == nil && session.model.unreadablePaths.isEmpty)
+    #expect(!session.records[before...].contains { if case .directoryFound = $0 { true } else { false } })
+    await session.watcher.stop()
+  }
+
   /// Without a birth time, a directory in another place may be a new one that got the inode of a deleted one.
   @Test(.enabled(if: Interposer.isPossible, "there is no C compiler"))
   func aDirectoryWithoutABirthTimeIsNotReportedAsMoved() async throws {
