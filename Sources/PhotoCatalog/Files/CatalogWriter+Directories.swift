@@ -183,6 +183,7 @@ extension CatalogWriter {
       try delete.run()
     }
     if let album { record.delete(collection: album) }
+    record.noteDeletedDirectory()
   }
 
   private func folderAlbum(of directoryID: DirectoryID) throws -> CollectionID? {

@@ -414,6 +414,9 @@ extension CatalogWriter {
     }
     var fields = Self.changedFields(of: tombstone, as: row, path: path)
     if created != tombstone.creationDate { fields.insert(.metadata) }
+    // An earlier commit may name the former directory for all photos in it. This one is in another directory now, although
+    // that may have the same path.
+    if record.hasDeletedDirectories { fields.insert(.path) }
     record.insert(asset: id, orUpdate: fields)
     if tombstone.hasUserData {
       try recordCollections(holding: id)

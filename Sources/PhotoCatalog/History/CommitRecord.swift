@@ -18,6 +18,8 @@ package struct CommitRecord: Sendable {
   package internal(set) var renamedDirectories: [Renamed] = []
   /// The directories that this commit parked and did not move since. Their new place is named by a later commit.
   private(set) var parkedDirectories: Set<DirectoryID> = []
+  /// Whether this commit deleted directories.
+  private(set) var hasDeletedDirectories = false
   package internal(set) var rootAvailability: [Availability] = []
   /// The roots in ``rootAvailability`` whose own availability is that before the commit.
   private var repeatedRoots: Set<RootID> = []
@@ -126,6 +128,8 @@ package struct CommitRecord: Sendable {
     renamedDirectories.append(renamed)
     return renamed
   }
+
+  mutating func noteDeletedDirectory() { hasDeletedDirectories = true }
 
   mutating func insert(collection id: CollectionID) { insertedCollections.insert(id) }
 

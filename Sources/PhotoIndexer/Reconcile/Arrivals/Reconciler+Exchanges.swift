@@ -134,8 +134,9 @@ extension Reconciler {
   /// of the exchange is reported later.
   func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
     guard case .there(let stat) = files.look(path(of: source)) else { return false }
-    // A new file may have the inode of one that was deleted.
-    return row.hasInodeSizeAndTime(of: stat)
+    // It may have been written since. If it is a new file with the inode of the photo, the photo is deleted, and a copy of
+    // it stays a photo of its own.
+    return row.inode == stat.identity.inode
   }
 
   /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that

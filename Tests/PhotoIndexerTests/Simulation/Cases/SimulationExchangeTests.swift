@@ -261,4 +261,12 @@ import Testing
         .rename("/pics/y/c.jpg", to: "/pics/b.jpg"), .remove("/pics/b.jpg"), .begin("/pics/b.jpg"), .settle,
       ])
   }
+
+  @Test func photoThatIsWrittenAfterAnExchangeLeavesItsCopyAlone() async throws {
+    try await expectPasses([
+      .makeDirectory("/usb/z"), .write("/pics/b.jpg"), .write("/pics/a.jpg"), .settle,
+      .copy("/pics/a.jpg", to: "/usb/z/d.jpg"), .settle, .exchange("/pics/b.jpg", with: "/pics/a.jpg"),
+      .write("/pics/b.jpg"), .settle,
+    ])
+  }
 }

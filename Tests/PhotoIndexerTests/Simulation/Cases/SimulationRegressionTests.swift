@@ -621,4 +621,15 @@ import Testing
         .rename("/usb/a.jpg", to: "/usb/z/c.jpg"), .settle,
       ])
   }
+
+  /// The history has the rename of the folder, and no photo in it. The folder leaves and is found again in one commit.
+  @Test func clientThatResumesLearnsTheRenameOfAFolderThatWasFoundAnew() async throws {
+    try await expectPasses(
+      main: .old,
+      [
+        .makeDirectory("/pics/x"), .makeDirectory("/usb/x"), .write("/pics/x/b.jpg"), .settle,
+        .rename("/pics/x", to: "/pics/y"), .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+        .ignore(["y"]), .sync, .ignore([]), .watch(events: 3, listings: 1), .settle,
+      ])
+  }
 }

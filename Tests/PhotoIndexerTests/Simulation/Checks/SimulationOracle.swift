@@ -13,7 +13,7 @@ import WatchRecords
 /// library at the beginning of an epoch and is visible at its end:
 /// 1. A photo keeps its id and favorite at every moment if it was not touched, has no second name and is no copy of a
 ///    photo that left. This holds whatever was unmounted, lost, killed or restarted. A photo counts as one that left if it
-///    was moved and saved while events were lost. So does a photo that the library saw only between two settled states,
+///    was moved and saved while events were lost, or saved then by a file with the content of a photo that had left. So does a photo that the library saw only between two settled states,
 ///    if its root was not available at the second one.
 /// 2. A photo that was touched keeps its id, except in these cases:
 ///    - It was out of sight meanwhile: hidden, outside the roots, or in a folder that can't be read.
@@ -193,7 +193,8 @@ struct SimulationOracle {
   /// Notes a photo that was copied to another file system and removed from its old place. Any earlier copy may be taken
   /// for that photo.
   ///
-  /// - Parameter isSeen: the photo was in a configured root. Otherwise the library finds much later that it has left.
+  /// - Parameter isSeen: the photo was in a configured root, and in a folder that may be read. Otherwise the library finds
+  ///   much later that it has left.
   mutating func noteCarried(_ photo: Int, content: Int?, isSeen: Bool, at time: Int64) {
     carried.insert(photo)
     if !isSeen { departedContents.formUnion(contents[photo, default: []]) }
@@ -281,12 +282,17 @@ struct SimulationOracle {
     !contents[photo, default: []].isDisjoint(with: departedContents.union(lostContents))
   }
 
-  /// The former contents of photos that were moved and saved while events were lost. Nothing proves where such a photo is,
-  /// so the library takes it for deleted, and may take a copy for it.
+  /// The former contents of photos that were saved while events were lost, and that were moved as well or were saved by a
+  /// file that the library took for a deleted photo. Nothing proves where such a photo is, so the library takes it for
+  /// deleted, and may take a copy for it.
   private var lostContents: Set<Int> {
     guard isLossy else { return [] }
-    return Set(
-      known.filter { replaced.contains($0.key) && places[$0.key, default: []].count > 1 }.map(\.value.content))
+    let lost = known.filter { photo, before in
+      replaced.contains(photo)
+        && (places[photo, default: []].count > 1
+          || !contents[photo, default: []].subtracting([before.content]).isDisjoint(with: departedContents))
+    }
+    return Set(lost.map(\.value.content))
   }
 
   private func sharesPlace(_ photo: Int) -> Bool {

@@ -80,9 +80,10 @@ extension Simulation {
       isFolder = true
       if let restored { oracle.noteRestored(restored) }
     case .carry(let path, let to):
+      let isDenied = disk.entry(path).flatMap { placements[$0.photo]?.isDenied } ?? false
       isDone = disk.carry(path, to)
       if isDone, let entry = disk.entry(to) {
-        let isSeen = roots.contains { path.hasPrefix($0 + "/") }
+        let isSeen = !isDenied && roots.contains { path.hasPrefix($0 + "/") }
         oracle.noteCarried(
           entry.photo, content: disk.resolve(to).map { disk.node($0).content }, isSeen: isSeen, at: clock.boot)
       }
