@@ -28,9 +28,11 @@ extension FileLookups {
   }
 
   /// The files directly in a directory, in the order of their names' bytes, which is that of the primary key.
-  package func files(in directoryID: DirectoryID) throws -> [FileRow] {
-    let select = try RawStatement(database, "SELECT \(Self.fileColumns) FROM resource WHERE directory_id = ?")
+  package func files(in directoryID: DirectoryID, limit: Int = Int.max) throws -> [FileRow] {
+    let select = try RawStatement(
+      database, "SELECT \(Self.fileColumns) FROM resource WHERE directory_id = ? LIMIT ?")
     select.bind(1, directoryID)
+    select.bind(2, limit)
     var rows: [FileRow] = []
     try select.forEachRow { rows.append(file(select)) }
     return rows

@@ -144,7 +144,12 @@ extension Library {
 
   func logSuspicion(_ number: UInt16) {
     guard let suspect = reconciler.roots[number: number]?.suspect, let path = rootPath(number) else { return }
-    logger.warning("root suspect", metadata: ["root": "\(FilePath.text(path))", "missing": "\(suspect.missing)"])
+    logger.warning(
+      "root suspect",
+      metadata: [
+        "root": "\(FilePath.text(path))", "missing": "\(suspect.missing)",
+        "examples": "\(suspect.examples.map { FilePath.text($0) }.joined(separator: ", "))",
+      ])
   }
 
   // MARK: Unreadable paths

@@ -55,7 +55,7 @@ extension Library {
     case .settled(.suspect(let suspect)):
       (
         .suspect, suspect.since.date,
-        Suspect.text(of: "It", at: path, missing: suspect.missing, until: end(of: suspect))
+        Suspect.text(of: "It", at: path, missing: suspect.missing, suspect.examples, until: end(of: suspect))
       )
     }
   }
@@ -100,7 +100,8 @@ extension Library {
     case .offline(_, let reason): return .rootOffline(path, known(reason, of: root))
     case .foreign(_, let folder): return .rootForeign(path, folder)
     case .suspect(let suspect):
-      return .rootSuspect(path, missing: suspect.missing, end: end(of: suspect))
+      return .rootSuspect(
+        path, missing: suspect.missing, examples: suspect.examples, end: end(of: suspect))
     }
   }
 

@@ -44,8 +44,8 @@ extension Warning {
       """
     case .rootOffline(let path, let reason): reason.text(of: FilePath.text(path), at: FilePath.text(path))
     case .rootForeign(let path, let folder): folder.text(of: FilePath.text(path), at: FilePath.text(path))
-    case .rootSuspect(let path, let missing, let end):
-      Suspect.text(of: FilePath.text(path), at: FilePath.text(path), missing: missing, until: end)
+    case .rootSuspect(let path, let missing, let examples, let end):
+      Suspect.text(of: FilePath.text(path), at: FilePath.text(path), missing: missing, examples, until: end)
     case .rootUnconfigured(let path, isEmpty: true):
       "\(FilePath.text(path)) is no longer in the configuration. It has no photos in the library. `photoctl rescan \(ShellWord.inQuotes(FilePath.text(path))) --confirm` removes it from this list."
     case .rootUnconfigured(let path, isEmpty: false):
@@ -96,9 +96,12 @@ extension ForeignFolder {
 extension Suspect {
   /// - Parameters:
   ///   - subject: the root's path, or a noun for it if the text around the message has the path.
+  ///   - examples: the paths of some of the missing photos.
   ///   - end: when the removal grace ends.
-  static func text(of subject: String, at path: String, missing: Int, until end: PhotoDate) -> String {
-    "\(subject) lacks \(counted(missing, "photo", "photos")) that it had before. photod has not removed them from the library. If their drive is not mounted, mount it; otherwise put the photos back. After \(end.localTimeToMinute), photod scans again and removes the photos that are still missing. `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes them now."
+  static func text(
+    of subject: String, at path: String, missing: Int, _ examples: [[UInt8]], until end: PhotoDate
+  ) -> String {
+    "\(subject) lacks \(counted(missing, "photo", "photos")) that it had before.\(Warning.sentence(examples, ofMissing: missing)) photod has not removed them from the library. If their drive is not mounted, mount it; otherwise put the photos back. After \(end.localTimeToMinute), photod scans again and removes the photos that are still missing. `photoctl rescan \(ShellWord.inQuotes(path)) --confirm` removes them now."
   }
 }
 
@@ -109,6 +112,15 @@ extension Warning {
   private static func sentence(_ problem: String) -> String { problem.hasSuffix(".") ? problem : problem + "." }
 
   private static func list(_ paths: [[UInt8]]) -> String { paths.map { FilePath.text($0) }.joined(separator: ", ") }
+
+  /// ` For example, /p/a.jpg and /p/b.jpg are missing.`
+  static func sentence(_ examples: [[UInt8]], ofMissing missing: Int) -> String {
+    let paths = examples.map { FilePath.text($0) }
+    guard let last = paths.last else { return "" }
+    let list = paths.count == 1 ? last : paths.dropLast().joined(separator: ", ") + " and " + last
+    return (missing > paths.count ? " For example, " : " ") + list
+      + (paths.count == 1 ? " is missing." : " are missing.")
+  }
 
   static func remedy(ofUnreadable errorNumber: Int32) -> String {
     errorNumber == EACCES || errorNumber == EPERM

@@ -43,8 +43,9 @@ package enum Warning: Hashable, Sendable {
 
   case rootOffline([UInt8], OfflineReason)
   case rootForeign([UInt8], ForeignFolder)
+  /// - examples: the paths of some of the missing photos.
   /// - end: when the removal grace ends.
-  case rootSuspect([UInt8], missing: Int, end: PhotoDate)
+  case rootSuspect([UInt8], missing: Int, examples: [[UInt8]], end: PhotoDate)
   case rootUnconfigured([UInt8], isEmpty: Bool)
   /// Another file system is in the place of a folder below a root.
   case driveAway([UInt8])

@@ -85,7 +85,8 @@ extension LibraryService {
     try await call.reply(
       RescanResult(
         inserted: result.inserted, updated: result.updated, removed: result.removed,
-        heldBack: result.heldBack > 0 ? result.heldBack : nil))
+        heldBack: result.heldBack > 0 ? result.heldBack : nil,
+        removedExamples: result.removedExamples.isEmpty ? nil : result.removedExamples.map { FilePath.text($0) }))
   }
 
   func synchronize(_ call: VarlinkServiceCall) async throws {

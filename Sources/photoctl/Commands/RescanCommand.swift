@@ -15,7 +15,7 @@ struct RescanCommand: AsyncParsableCommand {
       status --help`).
 
       EXAMPLES
-        photoctl rescan --dry-run     counts the differences
+        photoctl rescan --dry-run     counts the differences, and names some missing photos
         photoctl rescan ~/Pictures/2024
         photoctl rescan --confirm     for photos that were deleted on purpose
       """)
@@ -61,9 +61,19 @@ struct RescanCommand: AsyncParsableCommand {
       "\(Text.grouped(result.inserted)) inserted, \(Text.grouped(result.updated)) updated, "
       + "\(Text.grouped(result.removed)) removed"
     guard isDryRun else { return "\(counts)\n" }
-    guard let heldBack = result.heldBack, heldBack > 0 else { return "would be: \(counts)\n" }
-    return "would be: \(counts)\n"
+    let text = "would be: \(counts)\n"
+    guard let heldBack = result.heldBack, heldBack > 0 else { return text + examples(result) }
+    return text
       + "Of these, \(Text.count(heldBack, "is", "are")) missing at once. A rescan would keep them for now, and the state "
       + "of their folder would be suspect. `photoctl rescan --confirm` removes them.\n"
+      + examples(result)
+  }
+
+  /// The missing photos that photod names, one on each line.
+  private static func examples(_ result: RescanResult) -> String {
+    guard let paths = result.removedExamples, !paths.isEmpty else { return "" }
+    let others = result.removed - paths.count
+    return "Missing photos:\n" + paths.map { "  \(Printable.text($0))\n" }.joined()
+      + (others > 0 ? "  and \(Text.count(others, "other", "others"))\n" : "")
   }
 }

@@ -213,3 +213,4 @@ class RescanResult(Record):
     updated: int
     removed: int
     held_back: int | None = None
+    removed_examples: tuple[str, ...] = ()

@@ -157,7 +157,15 @@ import Testing
       try FileManager.default.createDirectory(atPath: away, withIntermediateDirectories: true)
       for number in 0..<120 { try #require(rename(fixture.path("\(number).jpg"), "\(away)/\(number).jpg") == 0) }
       try await fixture.start(grace: 600)
-      try await fixture.status { $0.roots[0].state == .suspect }
+      let suspect = try await fixture.status { $0.roots[0].state == .suspect }
+      let example = fixture.path("0.jpg")
+      let warning = try #require(suspect.warnings.first { $0.contains("lacks 120 photos") })
+      #expect(warning.contains("For example, \(example), ") && warning.contains(" are missing."), "\(warning)")
+      try await until(fixture, logs: "root suspect")
+      let logged = try fixture.logText().split(separator: "\n").first { $0.contains("root suspect") }
+      #expect(logged?.contains(example) == true, "\(logged ?? "")")
+      let wouldBe = String(decoding: try fixture.photoctl("rescan", "--dry-run").output, as: UTF8.self)
+      #expect(wouldBe.contains("Missing photos:\n  \(example)\n") && wouldBe.contains("and 117 others"), "\(wouldBe)")
       for number in 0..<120 { try #require(rename("\(away)/\(number).jpg", fixture.path("\(number).jpg")) == 0) }
       try await eventually("the root is online", within: .seconds(60), every: .milliseconds(100)) {
         try await fixture.synchronize()

@@ -59,7 +59,7 @@ private typealias Fixture = ReconcilerFixture
   }
 
   private func expect(
-    inserted: Int = 0, updated: Int = 0, removed: Int = 0, _ fixture: ReconcilerFixture,
+    inserted: Int = 0, updated: Int = 0, removed: Int = 0, examples: [String] = [], _ fixture: ReconcilerFixture,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let reconciler = fixture.reconciler
@@ -71,6 +71,21 @@ private typealias Fixture = ReconcilerFixture
     #expect(
       [counts.inserted, counts.updated, counts.removed] == [inserted, updated, removed], "inserted, updated, removed",
       sourceLocation: sourceLocation)
+    if !examples.isEmpty {
+      #expect(counts.removedExamples == examples.map(Fixture.bytes), sourceLocation: sourceLocation)
+    }
+    #expect(counts.removedExamples.count == min(removed, 3), sourceLocation: sourceLocation)
+  }
+
+  @Test func missingFilesAreNamed() async throws {
+    let fixture = try library()
+    for name in ["d", "e", "f"] {
+      try fixture.apply(Fixture.file("\(name).jpg", fixture.disk.write("/p/\(name).jpg", bytes: 300)))
+    }
+    for name in ["d", "f"] { fixture.disk.remove("/p/\(name).jpg") }
+    try await expect(removed: 2, examples: ["/p/d.jpg", "/p/f.jpg"], fixture)
+    for name in ["a", "b", "e"] { fixture.disk.remove("/p/\(name).jpg") }
+    try await expect(removed: 5, examples: ["/p/a.jpg", "/p/b.jpg", "/p/d.jpg"], fixture)
   }
 
   @Test func knownFilesAreNoDifference() async throws {

@@ -18,6 +18,34 @@ private typealias Fixture = ReconcilerFixture
     return (fixture, files)
   }
 
+  @Test func aSuspicionHasExamplesOfTheMissedPhotos() throws {
+    let (fixture, files) = try manyFiles()
+    func examples() -> [String] {
+      fixture.reconciler.roots.all.flatMap { $0.suspect?.examples ?? [] }.map { String(decoding: $0, as: UTF8.self) }
+    }
+    try fixture.scan(Array(files[150...]))
+    #expect(examples() == ["/p/0.jpg", "/p/1.jpg", "/p/2.jpg"])
+    fixture.disk.pass(60)
+    try fixture.scan(Array(files[1...149]))
+    #expect(examples() == ["/p/0.jpg", "/p/150.jpg", "/p/151.jpg"])
+  }
+
+  @Test func theExamplesAreOfDifferentMissedFolders() throws {
+    let (fixture, files) = try manyFiles()
+    try fixture.apply(Fixture.found(2, "x", inode: 20), Fixture.found(3, "y", inode: 30))
+    try fixture.apply(Fixture.found(4, "z", in: 3, inode: 40))
+    for number in 0..<3 {
+      try fixture.apply(Fixture.file("\(number).jpg", in: 2, fixture.disk.write("/p/x/\(number).jpg")))
+      try fixture.apply(Fixture.file("\(number).jpg", in: 4, fixture.disk.write("/p/y/z/\(number).jpg")))
+    }
+    fixture.disk.pass(3_600)
+    fixture.reconciler.tree.unbindAll()
+    try fixture.scan(Array(files[150...]))
+    let suspect = try #require(fixture.reconciler.roots.all.compactMap(\.suspect).first)
+    #expect(suspect.missing == 156)
+    #expect(suspect.examples == ["/p/0.jpg", "/p/x/0.jpg", "/p/y/z/0.jpg"].map(Fixture.bytes))
+  }
+
   @Test func photosMissedByTheSecondScanOnlyStay() throws {
     let (fixture, files) = try manyFiles()
     #expect(try fixture.scan(Array(files[150...])).isEmpty)

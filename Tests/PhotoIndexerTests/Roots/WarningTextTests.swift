@@ -123,8 +123,17 @@ import WatchRecords
       "`photoctl rescan '/my pics' --confirm`. It adds the photos that are there now, and removes the others from the",
       "library."),
     Example(
-      .rootSuspect(pics, missing: 1_200, end: graceEnd),
-      "/my pics lacks 1,200 photos that it had before. photod has not removed them from the library. If their drive is",
+      .rootSuspect(
+        pics, missing: 1_200, examples: ["/my pics/a.jpg", "/my pics/b.jpg", "/my pics/2024/c.jpg"].map(bytes),
+        end: graceEnd),
+      "/my pics lacks 1,200 photos that it had before. For example, /my pics/a.jpg, /my pics/b.jpg and",
+      "/my pics/2024/c.jpg are missing. photod has not removed them from the library. If their drive is",
+      "not mounted, mount it; otherwise put the photos back. After \(graceEnd.localTimeToMinute), photod scans again and",
+      "removes the photos that are still missing. `photoctl rescan '/my pics' --confirm` removes them now."),
+    Example(
+      .rootSuspect(pics, missing: 1, examples: [bytes("/my pics/a.jpg")], end: graceEnd),
+      "/my pics lacks 1 photo that it had before. /my pics/a.jpg is missing. photod has not removed them from the library.",
+      "If their drive is",
       "not mounted, mount it; otherwise put the photos back. After \(graceEnd.localTimeToMinute), photod scans again and",
       "removes the photos that are still missing. `photoctl rescan '/my pics' --confirm` removes them now."),
     Example(

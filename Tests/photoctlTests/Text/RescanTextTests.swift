@@ -17,6 +17,23 @@ import Testing
         """)
   }
 
+  @Test func aDryRunNamesSomeMissingPhotos() {
+    func text(removed: Int, heldBack: Int? = nil, _ paths: [String]) -> String {
+      RescanCommand.text(
+        RescanResult(inserted: 0, updated: 0, removed: removed, heldBack: heldBack, removedExamples: paths),
+        isDryRun: true)
+    }
+    #expect(
+      text(removed: 2, ["/p/a.jpg", "/p/\u{1B}.jpg"])
+        == "would be: 0 inserted, 0 updated, 2 removed\nMissing photos:\n  /p/a.jpg\n  /p/?.jpg\n")
+    let many = text(removed: 1_203, heldBack: 1_203, ["/p/a.jpg", "/p/b.jpg", "/p/c.jpg"])
+    #expect(
+      many.hasSuffix(
+        "`photoctl rescan --confirm` removes them.\nMissing photos:\n  /p/a.jpg\n  /p/b.jpg\n  /p/c.jpg\n"
+          + "  and 1,200 others\n"), "\(many)")
+    #expect(text(removed: 4, ["/p/a.jpg", "/p/b.jpg", "/p/c.jpg"]).hasSuffix("  and 1 other\n"))
+  }
+
   @Test func oneHeldBackAssetIsPrintedInTheSingular() {
     let text = RescanCommand.text(RescanResult(inserted: 0, updated: 0, removed: 1, heldBack: 1), isDryRun: true)
     #expect(text.contains("Of these, 1 is missing at once."))

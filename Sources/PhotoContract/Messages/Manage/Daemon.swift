@@ -54,12 +54,18 @@ public struct RescanResult: Codable, Hashable, Sendable {
   /// How many of ``removed`` would stay for now, because so many are missing at once. It is `nil` if there are none,
   /// and if this was no dry run.
   public let heldBack: Int?
+  /// The paths of some of the assets in ``removed``, at most 3. It is `nil` if there are none, and if this was no dry
+  /// run.
+  public let removedExamples: [String]?
 
-  /// Creates the result of a rescan. Only a dry run has `heldBack`.
-  public init(inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil) {
+  /// Creates the result of a rescan. Only a dry run has `heldBack` and `removedExamples`.
+  public init(
+    inserted: Int, updated: Int, removed: Int, heldBack: Int? = nil, removedExamples: [String]? = nil
+  ) {
     self.inserted = inserted
     self.updated = updated
     self.removed = removed
     self.heldBack = heldBack
+    self.removedExamples = removedExamples
   }
 }

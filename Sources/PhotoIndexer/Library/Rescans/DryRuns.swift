@@ -208,10 +208,13 @@ extension DryRuns.Comparison {
     }
     // Files that can't be looked at stay, as in a scan.
     if !unreadable.isEmpty { unseen = unseen.filter { !unreadable.contains($0.value.directoryID) } }
-    for row in missingRows(unseen.values + arrivals.compactMap(\.formerFile), arrivals, devices, &result) {
+    let missing = missingRows(unseen.values + arrivals.compactMap(\.formerFile), arrivals, devices, &result)
+    for row in missing {
       result.removed += 1
       if let top = tops[row.directoryID] { counts[top]?.missing += 1 }
     }
+    result.removedExamples = missing.sorted { $0.assetID < $1.assetID }.prefix(RescanCounts.mostExamples)
+      .map { tree.path(of: $0.directoryID) + [UInt8(ascii: "/")] + $0.name }
     return (result, counts)
   }
 

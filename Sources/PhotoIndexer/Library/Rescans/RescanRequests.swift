@@ -9,6 +9,10 @@ package struct RescanCounts: Sendable, Equatable {
   package var removed = 0
   /// After a dry run: how many of the missing files would stay for now, until a second scan misses them as well.
   package var heldBack = 0
+  /// After a dry run: the paths of some of the removed files, at most ``mostExamples``.
+  package var removedExamples: [[UInt8]] = []
+
+  static let mostExamples = 3
 
   package init() {}
 }

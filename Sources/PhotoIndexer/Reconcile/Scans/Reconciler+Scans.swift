@@ -59,6 +59,10 @@ struct Suspect: Sendable {
   var files: Set<AssetID> = []
   /// The missed directories, with everything below them.
   var directories: Set<DirectoryID> = []
+  /// The paths of some of the missed photos, at most ``mostExamples``.
+  var examples: [[UInt8]] = []
+
+  static let mostExamples = 3
 }
 
 /// The files and directories that a scan did not find.
@@ -69,9 +73,10 @@ private struct Missed {
 
   var count: Int { files.count + directories.reduce(0) { $0 + $1.assetCount } }
 
-  func suspect(since: Suspect.Moment) -> Suspect {
+  func suspect(since: Suspect.Moment, examples: [[UInt8]]) -> Suspect {
     Suspect(
-      since: since, missing: count, files: Set(files.map(\.assetID)), directories: Set(directories.map(\.id)))
+      since: since, missing: count, files: Set(files.map(\.assetID)), directories: Set(directories.map(\.id)),
+      examples: examples)
   }
 }
 
@@ -254,7 +259,7 @@ extension Reconciler {
     guard policy.grace > .zero, isDoubtful || (suspect != nil && missed.count > 0) else { return false }
     let isWhole = scan.partOf == nil
     guard let suspect else {
-      roots.setSuspect(scan.rootID, missed.suspect(since: now))
+      roots.setSuspect(scan.rootID, missed.suspect(since: now, examples: try examples(of: missed, in: batch)))
       return true
     }
     // A scan of a part says nothing about the rest of the root. The next scan also misses what this one misses for the
@@ -266,8 +271,35 @@ extension Reconciler {
     let isMore = policy.brakes(missing: newlyMissed(missed, since: suspect), of: total)
     let since = isComingBack || isMore ? now : suspect.since
     guard batch.uptime - since.uptime < policy.grace else { return false }
-    roots.setSuspect(scan.rootID, missed.suspect(since: since))
+    roots.setSuspect(scan.rootID, missed.suspect(since: since, examples: try examples(of: missed, in: batch)))
     return true
+  }
+
+  /// The paths of some of the missed photos. They are of different folders, if several folders are missed.
+  private func examples(of missed: Missed, in batch: Batch) throws -> [[UInt8]] {
+    let most = Suspect.mostExamples
+    var folders: [[[UInt8]]] = []
+    for (directory, assetCount) in missed.directories.sorted(by: { $0.id < $1.id }) where assetCount > 0 {
+      if folders.count == most { break }
+      folders.append(try firstFiles(below: directory, in: batch))
+    }
+    folders.append(missed.files.prefix(most).map { path(of: $0.place) })
+    let paths = (0..<most).flatMap { index in folders.compactMap { $0.count > index ? $0[index] : nil } }
+    return paths.prefix(most).sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// The paths of the first files of the highest directory, at `id` or below it, that has some and is on the same drive.
+  private func firstFiles(below id: DirectoryID, in batch: Batch) throws -> [[UInt8]] {
+    var level = [id]
+    while !level.isEmpty {
+      level.removeAll(where: isMountTop)
+      for directory in level {
+        let rows = try batch.writer.files(in: directory, limit: Suspect.mostExamples)
+        if !rows.isEmpty { return rows.map { path(of: Place(directoryID: directory, name: $0.name)) } }
+      }
+      level = level.flatMap(tree.children)
+    }
+    return []
   }
 
   private func newlyMissed(_ missed: Missed, since suspect: Suspect) -> Int {
