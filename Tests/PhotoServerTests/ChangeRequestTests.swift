@@ -288,6 +288,18 @@ import Varlink
       let all = ChangeRequest(editAsset: .init(ids: ids, isFavorite: true))
       #expect(try await perform(all).changedAssetCount == 2)
       #expect(try await perform(.init(editAsset: .init(ids: ids, isFavorite: false))).changedAssetCount == 3)
+      // The same request again changes nothing.
+      let folder = created.createdCollectionIDs[0]
+      for request: ChangeRequest in [
+        .init(editCollection: .init(id: album, title: "Roma")), .init(editAlbum: .init(id: album, keyAssetID: ids[2])),
+        .init(editCollection: .init(id: album, parentID: CollectionID(rawValue: 0))),
+        .init(editCollection: .init(id: album, parentID: folder)),
+        .init(editAlbum: .init(id: album, placeAssetIDs: [ids[0]])),
+        .init(editAlbum: .init(id: album, removeAssetIDs: [ids[1]])), favorite,
+      ] {
+        #expect(try await perform(request).changed == true, "\(request)")
+        #expect(try await perform(request).changed == false, "\(request)")
+      }
       let access = try await client.call(
         "org.photod.library.AuthorizationStatus", VarlinkEmpty(), returning: Authorization.self)
       #expect(access.status == .authorized && !access.client.isEmpty)

@@ -27,11 +27,17 @@ public struct ChangeResult: Codable, Hashable, Sendable {
   /// The number of assets that were edited, placed in albums or removed from albums. An asset that already was as
   /// requested does not count. It is `nil` if an older photod did not send it.
   public let changedAssetCount: Int?
+  /// Whether the requests changed the library. It is `false` if all was as requested already, and `nil` if an older
+  /// photod did not send it.
+  public let changed: Bool?
 
-  package init(token: String, createdCollectionIDs: [CollectionID], changedAssetCount: Int? = nil) {
+  package init(
+    token: String, createdCollectionIDs: [CollectionID], changedAssetCount: Int? = nil, changed: Bool? = nil
+  ) {
     self.token = token
     self.createdCollectionIDs = createdCollectionIDs
     self.changedAssetCount = changedAssetCount
+    self.changed = changed
   }
 }
 

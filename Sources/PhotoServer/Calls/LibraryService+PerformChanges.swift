@@ -17,14 +17,15 @@ extension LibraryService {
       return token
     }
     let changes = try parameters.requests.enumerated().map { try LibraryChange($1, index: $0) }
-    let (token, created, changedCount) = try await libraryTurns.run(for: call.peer) {
+    let performed = try await libraryTurns.run(for: call.peer) {
       try await library.perform(
         changes, clientName: parameters.clientName, ifUnchangedSince: since,
         undoGroup: parameters.undoGroup)
     }
     try await call.reply(
       ChangeResult(
-        token: token.description, createdCollectionIDs: created, changedAssetCount: changedCount))
+        token: performed.token.description, createdCollectionIDs: performed.created,
+        changedAssetCount: performed.changedAssetCount, changed: performed.isChange))
   }
 
   private static func checkIDCount(of requests: [ChangeRequest]) throws {

@@ -15,7 +15,7 @@ struct RescanCommand: AsyncParsableCommand {
       status --help`).
 
       EXAMPLES
-        photoctl rescan --dry-run     counts the differences, and names some missing photos
+        photoctl rescan --dry-run     counts the differences; names missing photos
         photoctl rescan ~/Pictures/2024
         photoctl rescan --confirm     for photos that were deleted on purpose
       """)

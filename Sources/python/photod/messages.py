@@ -166,11 +166,13 @@ class HistoryPage(Record):
 @dataclass(frozen=True, slots=True)
 class ChangeResult(Record):
     """The result of changes. `created_collection_ids` is in the order of the requests. `changed_asset_count` is the number
-    of assets that were edited, placed in albums or removed from albums."""
+    of assets that were edited, placed in albums or removed from albums. `changed` is False if all was as requested
+    already."""
 
     token: str
     created_collection_ids: tuple[int, ...]
     changed_asset_count: int | None = None
+    changed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

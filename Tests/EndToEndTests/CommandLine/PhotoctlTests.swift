@@ -156,7 +156,7 @@ import Varlink
       let addedAgain = try await run("albums", "add", "Rome", "--before", path(0), "-", input: path(3) + "\n" + path(1))
       #expect(addedAgain.errors == "nothing to do: 2 photos were in these places already\n", "\(addedAgain)")
       let dryAdd = try await run("albums", "add", "Rome", "-n", path(0), path(1))
-      #expect(dryAdd.errors == "2 photos would be placed in the album 'Rome'\n", "\(dryAdd)")
+      #expect(dryAdd.errors == "2 photos are in the album 'Rome' already, and would be moved\n", "\(dryAdd)")
       #expect(try await run("albums", "add", "Rome", "-n", "999999").status == 66)
       let dryMove = try await run("albums", "move", "Rome", "--top", "--dry-run")
       #expect(dryMove.errors == "The album 'Rome' would be moved.\n", "\(dryMove)")
@@ -307,6 +307,84 @@ import Varlink
       let visible = try await photoctl(fixture, ["unhide", "-"], input: Data((fixture.path("0.jpg") + "\n").utf8))
       #expect(visible.errors == "1 photo is visible now\n", "\(visible)")
       #expect(try await photoctl(fixture, ["query", "--count"]).text == "2\n")
+    }
+  }
+
+  /// A repeated command succeeds, and says that nothing was to be done.
+  @Test func commandsOfAlbumsSayWhatWasSoAlready() async throws {
+    try await DaemonFixture.with { fixture in
+      for index in 0..<3 { try fixture.write("\(index).jpg", index) }
+      try await fixture.start()
+      try await fixture.synchronize()
+      let path = { (index: Int) in fixture.path("\(index).jpg") }
+      func errors(_ arguments: String...) async throws -> String {
+        let result = try await photoctl(fixture, ["albums"] + arguments)
+        #expect(result.status == 0, "\(result)")
+        return result.errors
+      }
+      _ = try await errors("mkdir", "Trips")
+      _ = try await errors("create", "Rome", path(0))
+      _ = try await errors("smart", "Sea", "--where", "title == 'sea'")
+      for (arguments, first, again) in [
+        (
+          ["rename", "Rome", "Rome"], "nothing to do: the album 'Rome' had this title already",
+          "nothing to do: the album 'Rome' had this title already"
+        ),
+        (
+          ["rename", "Rome", "Rome", "-n"], "nothing to do: the album 'Rome' had this title already",
+          "nothing to do: the album 'Rome' had this title already"
+        ),
+        (
+          ["move", "Rome", "--to", "Trips"], "The album 'Rome' was moved.",
+          "nothing to do: the album 'Rome' was in this place already"
+        ),
+        (
+          ["move", "Trips", "--top"], "nothing to do: the folder of albums 'Trips' was in this place already",
+          "nothing to do: the folder of albums 'Trips' was in this place already"
+        ),
+        (
+          ["smart", "Sea", "--edit", "--where", "title == 'beach'"],
+          "The smart album 'Sea' has another query now, with 0 photos.",
+          "nothing to do: the smart album 'Sea' had this query already"
+        ),
+        (
+          ["add", "Rome", path(1)], "1 photo was placed in the album 'Rome'",
+          "nothing to do: 1 photo was in this place already"
+        ),
+        (
+          ["add", "Rome", path(0)], "1 photo was in the album 'Rome' already, and was moved",
+          "nothing to do: 1 photo was in this place already"
+        ),
+        (
+          ["add", "Rome", path(0), path(2)], "1 photo was placed in the album 'Rome'; 1 photo was in it already",
+          "nothing to do: 2 photos were in these places already"
+        ),
+        (
+          ["remove", "Rome", path(1)], "1 photo was removed from the album 'Rome'",
+          "nothing to do: 1 photo was not in this album"
+        ),
+        (
+          ["remove", "Rome", path(1), path(2)],
+          "1 photo was removed from the album 'Rome'; 1 photo was not in this album",
+          "nothing to do: 2 photos were not in this album"
+        ),
+        (
+          ["remove", "Rome", "--where", "title == 'x'"], "nothing to do: no photos were found",
+          "nothing to do: no photos were found"
+        ),
+      ] {
+        #expect(try await photoctl(fixture, ["albums"] + arguments).errors == first + "\n")
+        let repeated = try await photoctl(fixture, ["albums"] + arguments)
+        #expect(repeated.status == 0 && repeated.errors == again + "\n", "\(repeated)")
+      }
+      #expect(try await errors("cover", "Rome", path(0)).hasSuffix(" now.\n"))
+      #expect(try await errors("cover", "Rome", path(0)) == "nothing to do: the album 'Rome' had this cover already\n")
+      #expect(
+        try await errors("add", "Rome", "-n", path(0), path(1))
+          == "1 photo would be placed in the album 'Rome'; 1 photo is in it already\n")
+      #expect(
+        try await errors("remove", "Rome", "-n", path(0), path(1))
+          == "1 photo would be removed from the album 'Rome'; 1 photo is not in this album\n")
     }
   }
 

@@ -12,10 +12,11 @@ extension Library {
   ///     or deleted, no change is made.
   /// - Returns: the token of the commit, or the current one if there was no difference. `created` has the collections that
   ///   were created, in the order of the changes. `changedAssetCount` counts the assets that were edited, placed or removed.
+  ///   `isChange` is false if there was no difference.
   /// - Throws: ``LibraryError``.
   package func perform(
     _ changes: [LibraryChange], clientName: String?, ifUnchangedSince: ChangeToken? = nil, undoGroup: String? = nil
-  ) throws -> (token: ChangeToken, created: [CollectionID], changedAssetCount: Int) {
+  ) throws -> (token: ChangeToken, created: [CollectionID], changedAssetCount: Int, isChange: Bool) {
     let origin = Self.origin(clientName)
     return try changing {
       // Only this actor writes, so nothing changes between the check and the transaction.
@@ -34,7 +35,7 @@ extension Library {
             id: token.sequence, date: clock.wallTime, origin: origin, group: undoGroup,
             actions: changes.flatMap(\.actions), recording: performed.1))
       }
-      return (token, performed.created, record.isEmpty ? 0 : performed.1.assetCount)
+      return (token, performed.created, record.isEmpty ? 0 : performed.1.assetCount, !record.isEmpty)
     }
   }
 

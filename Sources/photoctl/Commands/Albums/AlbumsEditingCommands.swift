@@ -132,10 +132,12 @@ struct AlbumsRenameCommand: AsyncParsableCommand {
   func run() async throws {
     let library = connection.library
     let album = try await library.album(album)
-    if !isDryRun {
-      try await library.makeChanges([ChangeRequest(editCollection: .init(id: album.id, title: title))])
-    }
+    let isUnchanged =
+      isDryRun
+      ? album.title == title
+      : try await !library.changes(ChangeRequest(editCollection: .init(id: album.id, title: title)))
     try ChangedAlbums([album]).put(asJSON: json.isOn)
+    if isUnchanged { return Output.complain(album.nothingToDo("had this title already")) }
     let new = Printable.text(title)
     Output.complain("\(album.subject) \(isDryRun ? "would be called '\(new)'" : "is called '\(new)' now").\n")
   }
@@ -194,8 +196,9 @@ struct AlbumsMoveCommand: AsyncParsableCommand {
     } else {
       edit.parentID = try await library.folderID(to) ?? 0
     }
-    if !isDryRun { try await library.makeChanges([ChangeRequest(editCollection: edit)]) }
+    let isUnchanged = isDryRun ? false : try await !library.changes(ChangeRequest(editCollection: edit))
     try ChangedAlbums([album]).put(asJSON: json.isOn)
+    if isUnchanged { return Output.complain(album.nothingToDo("was in this place already")) }
     Output.complain("\(album.subject) \(isDryRun ? "would be" : "was") moved.\n")
   }
 }
@@ -238,19 +241,43 @@ struct AlbumsAddCommand: AsyncParsableCommand {
     let album = try await library.album(album, kinds: [.album], mayBeNew: true)
     let next = try await before.map { [NamedAsset($0)] }.asyncMap { try await library.ids(of: $0).ids.first } ?? nil
     let found = try await assets.find(in: library)
+    let members = found.ids.isEmpty ? [] : try await library.members(of: album)
+    let memberCount = found.ids.count(where: members.contains)
     var placedCount = found.ids.count
     if isDryRun {
       try await library.check(found)
     } else {
       placedCount = try await place(found, before: next, in: album, library)
     }
-    let title = Printable.text(album.title)
-    try PhotoLibrary.report(
-      found.ids, changedCount: placedCount, printsJSON: json.isOn,
+    try PhotoLibrary.putIDs(found.ids, asJSON: json.isOn)
+    Output.complain(
+      Self.text(
+        placedCount, of: found.ids.count, memberCount: memberCount, album: Printable.text(album.title),
+        isDryRun: isDryRun) + "\n")
+  }
+
+  /// `1 photo was placed in the album 'Rome'; 2 photos were in it already`
+  ///
+  /// - Parameters:
+  ///   - placedCount: the number of assets that were not in their places before.
+  ///   - count: the number of assets.
+  ///   - memberCount: how many of them were in the album before.
+  static func text(_ placedCount: Int, of count: Int, memberCount: Int, album: String, isDryRun: Bool) -> String {
+    let (was, were) = isDryRun ? ("is", "are") : ("was", "were")
+    if placedCount > 0, memberCount > 0, memberCount == count {
+      let moved = isDryRun ? "would be moved" : count == 1 ? "was moved" : "were moved"
+      return Text.count(count, "photo \(was)", "photos \(were)") + " in the album '\(album)' already, and \(moved)"
+    }
+    // Assets that are in their places already are in the album, too.
+    let newCount = placedCount == 0 ? 0 : count - memberCount
+    return PhotoLibrary.text(
+      newCount, of: count,
       summary: isDryRun
-        ? ("photo would be placed in the album '\(title)'", "photos would be placed in the album '\(title)'")
-        : ("photo was placed in the album '\(title)'", "photos were placed in the album '\(title)'"),
-      unchanged: ("photo was in this place already", "photos were in these places already"))
+        ? ("photo would be placed in the album '\(album)'", "photos would be placed in the album '\(album)'")
+        : ("photo was placed in the album '\(album)'", "photos were placed in the album '\(album)'"),
+      unchanged: placedCount == 0
+        ? ("photo was in this place already", "photos were in these places already")
+        : ("photo \(was) in it already", "photos \(were) in it already"))
   }
 
   /// - Returns: the number of assets that were placed. The others were in their places already.
@@ -301,21 +328,21 @@ struct AlbumsRemoveCommand: AsyncParsableCommand {
     let album = try await library.album(album, kinds: [.album])
     var found = try await assets.find(in: library)
     try await library.check(found)
-    var members: Set<AssetID> = []
-    for try await page in library.fetchIDs(FetchOptions(collection: "id:\(album.id)", includeHidden: true)) {
-      members.formUnion(page.ids)
-    }
+    let foundCount = found.ids.count
+    let members = try await library.members(of: album)
     found.ids.removeAll { !members.contains($0) }
     if !isDryRun {
       try await library.change(found) { ChangeRequest(editAlbum: .init(id: album.id, removeAssetIDs: $0)) }
     }
     let title = Printable.text(album.title)
     try PhotoLibrary.report(
-      found.ids, printsJSON: json.isOn,
+      found.ids, of: foundCount, printsJSON: json.isOn,
       summary: isDryRun
         ? ("photo would be removed from the album '\(title)'", "photos would be removed from the album '\(title)'")
         : ("photo was removed from the album '\(title)'", "photos were removed from the album '\(title)'"),
-      none: "none of these photos is in the album '\(title)'")
+      unchanged: isDryRun
+        ? ("photo is not in this album", "photos are not in this album")
+        : ("photo was not in this album", "photos were not in this album"))
   }
 }
 
@@ -355,8 +382,11 @@ struct AlbumsCoverCommand: AsyncParsableCommand {
     let found = FoundAssets(ids: ids, names: names)
     try await library.check(found)
     guard let id = found.ids.first else { return }
-    if !isDryRun { try await library.makeChanges([ChangeRequest(editAlbum: .init(id: album.id, keyAssetID: id))]) }
+    let isUnchanged =
+      isDryRun
+      ? false : try await !library.changes(ChangeRequest(editAlbum: .init(id: album.id, keyAssetID: id)))
     try ChangedAlbums([album]).put(asJSON: json.isOn)
+    if isUnchanged { return Output.complain(album.nothingToDo("had this cover already")) }
     Output.complain("\(album.subject) \(isDryRun ? "would have" : "has") the cover \(id)\(isDryRun ? "" : " now").\n")
   }
 }

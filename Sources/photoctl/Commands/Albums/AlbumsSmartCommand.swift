@@ -65,8 +65,9 @@ struct AlbumsSmartCommand: AsyncParsableCommand {
       if isDryRun {
         return try await printDryRun("\(album.subject) would have another query", query, library)
       }
-      try await library.makeChanges([ChangeRequest(editSmartAlbum: .init(id: album.id, query))])
+      let isChange = try await library.changes(ChangeRequest(editSmartAlbum: .init(id: album.id, query)))
       try ChangedAlbums([album]).put(asJSON: json.isOn)
+      guard isChange else { return Output.complain(album.nothingToDo("had this query already")) }
       return try await printCount("\(album.subject) has another query now", album.id, library)
     }
     let parentID = try await library.folderID(folder)

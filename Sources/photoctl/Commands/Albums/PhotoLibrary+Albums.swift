@@ -90,6 +90,15 @@ extension PhotoLibrary {
         ? "Name one of them: \(AssetCollection.distinctions(named, among: albums))." : Printable.text(error.remedy))
   }
 
+  /// The ids of all assets in an album, with the hidden ones.
+  func members(of album: AssetCollection) async throws -> Set<AssetID> {
+    var members: Set<AssetID> = []
+    for try await page in fetchIDs(FetchOptions(collection: "id:\(album.id)", includeHidden: true)) {
+      members.formUnion(page.ids)
+    }
+    return members
+  }
+
   /// The id of a folder of albums, for `--in`; nil for the top level.
   func folderID(_ name: AlbumName?) async throws -> CollectionID? {
     guard let name else { return nil }
@@ -99,9 +108,16 @@ extension PhotoLibrary {
 
 extension AssetCollection {
   /// `The album 'Rome'`, for messages.
-  var subject: String {
+  var subject: String { "The \(name)" }
+
+  /// `nothing to do: the album 'Rome' had this title already`
+  ///
+  /// - Parameter state: the words after the name of the album.
+  func nothingToDo(_ state: String) -> String { "nothing to do: the \(name) \(state)\n" }
+
+  private var name: String {
     let noun = kind == .folder ? "folder of albums" : kind == .smartAlbum ? "smart album" : "album"
-    return "The \(noun) '\(Printable.text(title))'"
+    return "\(noun) '\(Printable.text(title))'"
   }
 
   private var noun: String {

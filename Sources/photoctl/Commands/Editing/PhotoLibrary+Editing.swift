@@ -17,6 +17,11 @@ extension PhotoLibrary {
     try await performChanges(requests, undoGroup: Self.undoGroup)
   }
 
+  /// Makes one change.
+  ///
+  /// - Returns: false if all was as requested already. An older photod does not tell.
+  func changes(_ request: ChangeRequest) async throws -> Bool { try await makeChanges([request]).changed ?? true }
+
   /// The most ids in one call, by the contract.
   static var mostPerChange: Int { RequestLimits.maximumChangedIDs }
 
@@ -102,23 +107,26 @@ extension PhotoLibrary {
   /// Prints the ids of the assets of a change, and to standard error how many of them it changed.
   ///
   /// - Parameters:
-  ///   - changedCount: the number of assets that it changed; nil if it changed all.
-  ///   - none: why there are no assets, if there are none.
+  ///   - changedCount: the number of assets that it changed; nil if it changed all of `ids`.
+  ///   - count: the number of assets that were chosen; nil if `ids` are all of them.
   static func report(
-    _ ids: [AssetID], changedCount: Int? = nil, printsJSON: Bool, summary: Nouns, unchanged: Nouns? = nil,
-    none: String = "no photos were found"
+    _ ids: [AssetID], changedCount: Int? = nil, of count: Int? = nil, printsJSON: Bool, summary: Nouns,
+    unchanged: Nouns? = nil
   ) throws {
-    struct Changed: Encodable { let ids: [AssetID] }
-    if printsJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
+    try putIDs(ids, asJSON: printsJSON)
     Output.complain(
-      text(changedCount ?? ids.count, of: ids.count, summary: summary, unchanged: unchanged, none: none) + "\n")
+      text(changedCount ?? ids.count, of: count ?? ids.count, summary: summary, unchanged: unchanged) + "\n")
+  }
+
+  /// Prints the ids of the assets of a change, if they are asked for.
+  static func putIDs(_ ids: [AssetID], asJSON: Bool) throws {
+    struct Changed: Encodable { let ids: [AssetID] }
+    if asJSON { try Output.put(JSONText.indented(Changed(ids: ids))) }
   }
 
   /// `2 photos are favorites now; 1 photo was a favorite already`
-  static func text(
-    _ changedCount: Int, of count: Int, summary: Nouns, unchanged: Nouns?, none: String = "no photos were found"
-  ) -> String {
-    if count == 0 { return "nothing to do: \(none)" }
+  static func text(_ changedCount: Int, of count: Int, summary: Nouns, unchanged: Nouns?) -> String {
+    if count == 0 { return "nothing to do: no photos were found" }
     let changed = Text.count(changedCount, summary.one, summary.many)
     guard changedCount < count, let unchanged else { return changed }
     let rest = Text.count(count - changedCount, unchanged.one, unchanged.many)
