@@ -62,8 +62,10 @@ struct ListedAlbum: Sendable {
   let album: AssetCollection
   /// For a folder, the number of assets in it and in all folders below it. For any other album, its own number.
   let totalCount: Int
+  /// The path of a folder, or the title, with the place of the album in the folders of albums.
+  let name: String
 
-  /// - Parameter folders: all folder albums; by default those among the albums.
+  /// - Parameter folders: all folder albums and folders of albums; by default those among the albums.
   static func list(_ albums: [AssetCollection], folders: [AssetCollection]? = nil) -> [ListedAlbum] {
     // A path that is not UTF-8 is a URI, also below a folder whose path is UTF-8. So the bytes are compared.
     var totals: [[UInt8]: Int] = [:]
@@ -76,9 +78,44 @@ struct ListedAlbum: Sendable {
         place = slash == 0 ? [UInt8(ascii: "/")] : Array(place[..<slash])
       }
     }
+    let tree = AlbumTree(albums, folders: folders ?? [])
     return albums.map { album in
-      ListedAlbum(album: album, totalCount: album.path.map { totals[FilePath.bytes($0)] ?? 0 } ?? album.count)
+      ListedAlbum(
+        album: album, totalCount: album.path.map { totals[FilePath.bytes($0)] ?? 0 } ?? album.count,
+        name: album.path ?? tree.name(of: album))
     }
+  }
+}
+
+/// The tree of albums and folders of albums in a list, in which each folder comes before all that is in it.
+private struct AlbumTree {
+  private let albums: [CollectionID: AssetCollection]
+  private let folders: [CollectionID: AssetCollection]
+  /// The last album of each folder in the list.
+  private let lastIDs: [CollectionID: CollectionID]
+
+  /// - Parameter folders: the folders that are not in the list.
+  init(_ albums: [AssetCollection], folders: [AssetCollection]) {
+    self.albums = Dictionary(albums.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    self.folders = Dictionary(folders.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    lastIDs = Dictionary(
+      albums.compactMap { album in album.parentID.map { ($0, album.id) } }, uniquingKeysWith: { _, last in last })
+  }
+
+  /// `│  └─ Rome`, the title after the lines of the tree. If the list lacks the folder of the album, the result is a path
+  /// such as `Trips/2023/Rome`.
+  func name(of album: AssetCollection) -> String {
+    var lines = ""
+    var current = album
+    // The depth is limited, so that a wrong reply can't cause an endless loop.
+    for depth in 0..<AssetCollection.mostFolders {
+      guard let parentID = current.parentID, let parent = albums[parentID] else { break }
+      let isLast = lastIDs[parentID] == current.id
+      lines = (depth == 0 ? (isLast ? "└─ " : "├─ ") : (isLast ? "   " : "│  ")) + lines
+      current = parent
+    }
+    guard lines.isEmpty, let place = album.place(in: folders) else { return lines + album.title }
+    return "\(place)/\(album.title)"
   }
 }
 
@@ -120,7 +157,7 @@ extension ListedAlbum: Listed {
       }
     return [
       String(album.id), kindName, String(album.count), String(totalCount), album.startDate.map(Text.day) ?? "-",
-      album.endDate.map(Text.day) ?? "-", album.path ?? album.title,
+      album.endDate.map(Text.day) ?? "-", name,
     ]
   }
 

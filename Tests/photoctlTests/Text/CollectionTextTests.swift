@@ -1,4 +1,5 @@
 import ChangeDetails
+import Foundation
 import PhotoContract
 import PhotoModel
 import Testing
@@ -29,6 +30,38 @@ struct CollectionTextTests {
     #expect(
       String(decoding: try renderer.page(ListedAlbum.list([folders[1]], folders: folders)), as: UTF8.self)
         == "{\"count\":0,\"id\":2,\"kind\":\"folderAlbum\",\"path\":\"/p/2024\",\"title\":\"t\",\"totalCount\":5}\n")
+  }
+
+  @Test func foldersOfAlbumsAreATree() throws {
+    func item(_ id: CollectionID, _ kind: AssetCollection.Kind, _ title: String, in parent: CollectionID? = nil)
+      -> AssetCollection
+    {
+      AssetCollection(id: id, kind: kind, title: title, parentID: parent, count: 0)
+    }
+    let albums = [
+      item(1, .smartAlbum, "Recents"), item(2, .folder, "Archive"), item(3, .folder, "Trips"),
+      item(4, .folder, "2023", in: 3), item(5, .album, "Paris", in: 4), item(6, .album, "Rome\u{1B}", in: 4),
+      item(7, .folder, "2024", in: 3), item(8, .album, "Oslo", in: 7), item(9, .album, "Best"),
+    ]
+    func table(_ albums: [AssetCollection], folders: [AssetCollection]? = nil) throws -> [Substring] {
+      var renderer = ListRenderer<ListedAlbum>(format: .table)
+      let page = try renderer.page(ListedAlbum.list(albums, folders: folders))
+      let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
+      let title = try #require(lines[0].range(of: "TITLE")?.lowerBound)
+      return lines.dropFirst().map { $0.dropFirst(lines[0].distance(from: lines[0].startIndex, to: title)) }
+    }
+    #expect(
+      try table(albums) == [
+        "Recents", "Archive", "Trips", "├─ 2023", "│  ├─ Paris", "│  └─ Rome?", "└─ 2024", "   └─ Oslo", "Best",
+      ])
+    // A list without the folder has the path.
+    let folders = albums.filter { $0.kind == .folder }
+    #expect(try table([albums[4], albums[8]], folders: folders) == ["Trips/2023/Paris", "Best"])
+    #expect(try table([albums[4]]) == ["Paris"])
+    // The title in JSON is only the title.
+    var renderer = ListRenderer<ListedAlbum>(format: .jsonl)
+    let line = String(decoding: try renderer.page([ListedAlbum.list(albums)[4]]), as: UTF8.self)
+    #expect(line.contains("\"parentID\":4") && line.contains("\"title\":\"Paris\""), "\(line)")
   }
 
   @Test func albumsWithTheSameTitleAreToldApart() {

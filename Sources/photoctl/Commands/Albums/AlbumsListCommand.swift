@@ -13,6 +13,9 @@ struct AlbumsListCommand: AsyncParsableCommand {
       COUNT is the number of assets in the album itself. TOTAL also has the assets of all folders below a folder. For \
       any other album, both are the same. Hidden assets are counted only in the album Hidden.
 
+      A table shows the albums in a folder of albums below it, as a tree. In the other formats, parentID is the id of \
+      the folder of albums.
+
       With --watch, it continues until Ctrl-C, and prints the albums that are added (+), changed (~), removed (-) or \
       moved (>), with their counts. With --format jsonl or json, a line is then a reply of ObserveCollections of \
       org.photod.library. The first lines are the list itself.
@@ -67,8 +70,9 @@ struct AlbumsListCommand: AsyncParsableCommand {
       }
     }
     let collections = try await library.collections(containing: asset)
-    // The totals of a few folders need the counts of all folders below them.
-    let folders = asset == nil ? nil : try await library.collections(kinds: [.folderAlbum])
+    // The totals of a few folders need the counts of all folders below them. The place of an album needs the folders
+    // of albums above it.
+    let folders = asset == nil ? nil : try await library.collections(kinds: [.folderAlbum, .folder])
     var renderer = ListRenderer<ListedAlbum>(
       format: formats.chosen ?? .standard, fields: fields.chosen, columns: Output.terminalColumns)
     try Output.put(try renderer.page(ListedAlbum.list(collections, folders: folders)) + renderer.end())

@@ -163,12 +163,15 @@ extension AssetCollection {
     }.joined(separator: ", ")
   }
 
+  /// The most folders above an album that are shown.
+  static let mostFolders = 32
+
   /// `Trips/Italy`, the folders of albums that hold this album; nil at the top level.
-  private func place(in folders: [CollectionID: AssetCollection]) -> String? {
+  func place(in folders: [CollectionID: AssetCollection]) -> String? {
     var titles: [String] = []
     var next = parentID.flatMap { folders[$0] }
     // The depth is limited, so that a wrong reply can't cause an endless loop.
-    while let folder = next, titles.count < 20 {
+    while let folder = next, titles.count < Self.mostFolders {
       titles.insert(Printable.text(folder.title), at: 0)
       next = folder.parentID.flatMap { folders[$0] }
     }
