@@ -17,6 +17,29 @@ import Testing
     #expect(throws: TimeShift.Mistake.self) { try TimeShift(text) }
   }
 
+  /// A field has the name of its option, too: `--date` sets what `--clear date` clears.
+  @Test(arguments: [
+    ("date", ["creationDate"]), ("keyword,favorite,hidden", ["keywords", "isFavorite", "isHidden"]),
+    ("title,creationDate,isHidden", ["title", "creationDate", "isHidden"]),
+  ])
+  func clearedFieldsHaveTheNamesOfOptions(_ names: String, _ fields: [String]) throws {
+    let command = try #require(try EditCommand.parseAsRoot(["1", "--clear", names]) as? EditCommand)
+    #expect(command.request([1]).clear == fields)
+  }
+
+  @Test func anotherNameOfAFieldThatIsSetIsRefused() throws {
+    #expect {
+      _ = try EditCommand.parseAsRoot(["1", "--clear", "date", "--shift", "1h"])
+    } throws: {
+      EditCommand.message(for: $0) == "--clear has 'date', which --shift sets. Give only one of them."
+    }
+    #expect {
+      _ = try EditCommand.parseAsRoot(["1", "--clear", "dates"])
+    } throws: {
+      EditCommand.message(for: $0).contains("--clear has 'dates'; it must be one of ")
+    }
+  }
+
   @Test func placeIsParsed() throws {
     #expect(try PlaceArgument("41.9,12.5").location == Location(latitude: 41.9, longitude: 12.5))
     #expect(try PlaceArgument("-33.5, 151, 12").location == Location(latitude: -33.5, longitude: 151, altitude: 12))

@@ -23,6 +23,7 @@ struct EditCommand: AsyncParsableCommand {
 
       FIELDS OF --clear
         title caption keywords rating creationDate location isFavorite isHidden
+        keyword, date, favorite and hidden are other names of four of them
 
       EXAMPLES
         photoctl edit 42 --title "Trevi Fountain" --keyword rome --keyword fountain
@@ -87,7 +88,7 @@ struct EditCommand: AsyncParsableCommand {
     if let rating, !(0...5).contains(rating) { throw ValidationError("--rating is \(rating); it must be 0 to 5.") }
     if let date, PhotoDate(date) == nil { throw ValidationError("--date is '\(date)'; \(Self.mistake(inDate: date)).") }
     if date != nil && shift != nil { throw ValidationError("--date and --shift can't be used together.") }
-    for field in clearedFields where ClearableField(rawValue: field) == nil {
+    for field in clearedFields where Self.field(field) == nil {
       let known = ClearableField.allCases.map(\.rawValue)
       let similar = Spelling.nearest(to: field, among: known).map { " Did you mean \($0)?" } ?? ""
       throw ValidationError("--clear has '\(field)'; it must be one of \(known.joined(separator: ", ")).\(similar)")
@@ -109,9 +110,9 @@ struct EditCommand: AsyncParsableCommand {
       .creationDate: (date != nil ? "--date" : "--shift", date != nil || shift != nil),
       .location: ("--location", location != nil),
     ]
-    for field in clearedFields.compactMap(ClearableField.init(rawValue:)) {
-      guard let (option, isGiven) = given[field], isGiven else { continue }
-      throw ValidationError("--clear has '\(field.rawValue)', which \(option) sets. Give only one of them.")
+    for name in clearedFields {
+      guard let field = Self.field(name), let (option, isGiven) = given[field], isGiven else { continue }
+      throw ValidationError("--clear has '\(name)', which \(option) sets. Give only one of them.")
     }
     if request([]) == .init(ids: []) {
       throw ValidationError("Nothing is to be edited. Give --title, --keyword, --rating or another option.")
@@ -139,6 +140,15 @@ struct EditCommand: AsyncParsableCommand {
       unchanged: ("photo had these values already", "photos had these values already"), request)
   }
 
+  /// The names by which options and commands of photoctl know fields.
+  private static let otherNames: [String: ClearableField] = [
+    "keyword": .keywords, "date": .creationDate, "favorite": .isFavorite, "hidden": .isHidden,
+  ]
+
+  /// The field with a name of `--clear`; nil if there is none.
+  private static func field(_ name: String) -> ClearableField? { ClearableField(rawValue: name) ?? otherNames[name] }
+
+  /// The names of `--clear`, as they were given.
   private var clearedFields: [String] {
     clear?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
   }
@@ -154,7 +164,7 @@ struct EditCommand: AsyncParsableCommand {
     word.hasPrefix("-") || word.hasPrefix("+") ? String(word.dropFirst()) : word
   }
 
-  private func request(_ ids: [AssetID]) -> ChangeRequest.EditAsset {
+  func request(_ ids: [AssetID]) -> ChangeRequest.EditAsset {
     var edit = ChangeRequest.EditAsset(ids: ids)
     (edit.title, edit.caption, edit.rating, edit.creationDate) = (title, caption, rating, date)
     edit.shiftCreationDate = shift?.seconds
@@ -163,7 +173,7 @@ struct EditCommand: AsyncParsableCommand {
     let (added, removed) = keywords
     if !added.isEmpty { edit.addKeywords = added }
     if !removed.isEmpty { edit.removeKeywords = removed }
-    if !clearedFields.isEmpty { edit.clear = clearedFields }
+    if !clearedFields.isEmpty { edit.clear = clearedFields.compactMap { Self.field($0)?.rawValue } }
     return edit
   }
 }
