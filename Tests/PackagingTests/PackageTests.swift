@@ -74,6 +74,17 @@ import Testing
     ).map { "usr/share/doc/photod/\($0.1)" }
     #expect(links.count > 20)
     for link in links { #expect(installed.contains(link), "\(link)") }
+    // README.md names the other paths as those of the source. The licences have other names in a package.
+    let readme = try Project.text("README.md")
+    let sentence = try #require(readme.firstMatch(of: /Only the source has ([^\n]*)/)).1
+    let paths = readme.matches(
+      of: /(?:\]\(|`|from |install )((?:Sources|Examples|Documentation|[A-Z]+\.md)[A-Za-z0-9\/+._-]*)/
+    )
+    .map { String($0.1) }
+    #expect(paths.contains("Sources/python") && paths.contains("Examples") && paths.contains("CONTRIBUTING.md"))
+    for path in paths where !path.hasSuffix("COPYING") {
+      #expect(installed.contains("usr/share/doc/photod/\(path)") || sentence.contains(path), "\(path)")
+    }
     let service = try String(contentsOfFile: "\(root)/usr/lib/systemd/user/photod.service", encoding: .utf8)
     #expect(service.contains("\nExecStart=/usr/bin/photod\n"))
 
