@@ -297,6 +297,14 @@ extension Catalog {
     return rows.filter { $0.file.map(PrivateFile.exists) ?? true }.map(\.message)
   }
 
+  /// The remedy with which the notices about a new catalog end.
+  static let remedyOfNotices = "Run `photoctl check`; the warning then goes away."
+
+  /// The notices for a user who is checking the catalog, and so follows their remedy.
+  package func noticesOfCheck() throws -> [String] {
+    try notices().map { $0.hasSuffix(Self.remedyOfNotices) ? String($0.dropLast(Self.remedyOfNotices.count + 1)) : $0 }
+  }
+
   /// Records that the user knows the notices.
   package func acknowledgeNotices() throws {
     guard try !notices().isEmpty else { return }

@@ -31,13 +31,12 @@ extension CatalogOpening {
       notices.append(
         (
           "The catalog was damaged (\(damage.why)), and photod has made a new one. \(fate) The damaged one is "
-            + "\(damage.aside ?? "gone"). Run `photoctl check`; the warning then goes away.", damage.aside
+            + "\(damage.aside ?? "gone"). \(Catalog.remedyOfNotices)", damage.aside
         ))
     } else {
       notices.append(
         (
-          "The catalog was gone, and photod has made a new one. \(fate) "
-            + "Run `photoctl check`; the warning then goes away.", nil
+          "The catalog was gone, and photod has made a new one. \(fate) \(Catalog.remedyOfNotices)", nil
         ))
     }
   }

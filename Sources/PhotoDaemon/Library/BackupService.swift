@@ -75,7 +75,7 @@ final class BackupService: LibraryBackups {
     let report = try await runForClient { catalog in
       var report = try catalog.check(deep: deep)
       guard report.isOK else { return report }
-      report.findings += try catalog.notices().map {
+      report.findings += try catalog.noticesOfCheck().map {
         .init(
           .warning, $0, place: catalog.files.catalog,
           remedy: "No action is needed. The status does not show this warning any more.")

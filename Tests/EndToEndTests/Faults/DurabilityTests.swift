@@ -148,6 +148,16 @@ struct DurabilityTests {
       #expect(try await favorites(fixture) == ids.filter { ["1.jpg", "4.jpg"].contains($0.key) })
       #expect(try await fixture.assets().count == 40)
       #expect(fixture.processID == before)
+      #expect(
+        try await fixture.status().warnings.contains {
+          $0.hasSuffix("Run `photoctl check`; the warning then goes away.")
+        })
+      let check = try fixture.photoctl("check")
+      let text = String(decoding: check.output, as: UTF8.self)
+      #expect(
+        check.status == 0 && text.contains("warning: The catalog was damaged") && text.contains("No action"), "\(text)")
+      #expect(!text.contains("Run `photoctl check`"), "\(text)")
+      #expect(try await !fixture.status().warnings.contains { $0.contains("was damaged") })
       fixture.kill(SIGTERM)
     }
   }
