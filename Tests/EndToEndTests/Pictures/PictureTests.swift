@@ -100,6 +100,15 @@ import Testing
       let warm = try await PhotoctlTests.photoctl(
         in: fixture.directory, fixture.socket, ["images", "--warm", "--now", "--format", "json"])
       #expect(warm.status == 0, "\(warm.errors)")
+      // An error names the file, also if an id was given.
+      let damaged = fixture.path("folder/text.jpg")
+      let damagedID = try #require(try await library(fixture).findAssets(paths: [damaged])[0])
+      for name in ["\(damagedID)", damaged] {
+        let refused = try await thumbnail(fixture, [name])
+        #expect(refused.errors.hasPrefix("photoctl: \(damaged) (asset \(damagedID)): the "), "\(refused.errors)")
+        let listed = try await thumbnail(fixture, [name, "--format", "jsonl"])
+        #expect(listed.text.contains("\"message\":\"\(damaged) (asset \(damagedID)): the "), "\(listed.text)")
+      }
       let counts = try JSONDecoder().decode([String: Int].self, from: Data(warm.text.utf8))
       #expect(counts == ["assets": 21, "failed": 1])
       let kept = pictures(fixture)

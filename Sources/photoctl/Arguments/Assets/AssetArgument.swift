@@ -96,6 +96,11 @@ extension Failure {
   }
 }
 
+extension Asset {
+  /// `/p/a.jpg (asset 42)`, for messages.
+  var subject: String { listedPath.map { "\(Printable.text($0)) (asset \(id))" } ?? "asset \(id)" }
+}
+
 extension ShellWord {
   /// A path as a word of a command line, printable and quoted. A path that begins with a minus would be an option.
   static func path(_ path: String) -> String {

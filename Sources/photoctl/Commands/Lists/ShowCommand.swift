@@ -64,7 +64,7 @@ struct ShowCommand: AsyncParsableCommand {
           try await pictures?.put(asset.id)
         } catch let error as PhotoLibraryError {
           var problem = Failure(error, in: "show")
-          problem.problem = name.problem("asset \(id): \(problem.problem)")
+          problem.problem = name.problem("\(asset.subject): \(problem.problem)")
           failure = failure ?? problem
         }
       }

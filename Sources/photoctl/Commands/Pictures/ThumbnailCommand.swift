@@ -77,13 +77,19 @@ struct ThumbnailCommand: AsyncParsableCommand {
     var failures: [Failure] = []
     for start in stride(from: 0, to: ids.count, by: RequestLimits.maximumMadeImages) {
       let part = Array(ids[start..<min(start + RequestLimits.maximumMadeImages, ids.count)])
-      for (id, result) in try await images(of: part, library) {
+      let results = try await images(of: part, library)
+      // Only the failures name the files.
+      let failedIDs = results.compactMap { if case .failure = $1 { $0 } else { nil } }
+      let failed = failedIDs.isEmpty ? [] : try await library.assets(failedIDs)
+      let subjects = Dictionary(failed.map { ($0.id, $0.subject) }, uniquingKeysWith: { first, _ in first })
+      for (id, result) in results {
         let thumbnail: Thumbnail
         do {
           thumbnail = try Thumbnail(id, try result.get(), folder)
         } catch {
           var problem = Failure(error, in: "thumbnail")
-          problem.problem = (names[id] ?? NamedAsset(.id(id))).problem(Self.problem(problem.problem, of: id, error))
+          problem.problem = (names[id] ?? NamedAsset(.id(id))).problem(
+            Self.problem(problem.problem, of: subjects[id] ?? "asset \(id)", error))
           failures.append(problem)
           thumbnail = Thumbnail(id, failing: error, problem.problem)
         }
@@ -100,8 +106,8 @@ struct ThumbnailCommand: AsyncParsableCommand {
   }
 
   /// The problem with the asset that has it, if its text does not name the asset.
-  private static func problem(_ text: String, of id: AssetID, _ error: any Error) -> String {
-    if case .noImage(.noSuchAsset, _) = error as? PhotoLibraryError { text } else { "asset \(id): \(text)" }
+  private static func problem(_ text: String, of subject: String, _ error: any Error) -> String {
+    if case .noImage(.noSuchAsset, _) = error as? PhotoLibraryError { text } else { "\(subject): \(text)" }
   }
 
   /// The results in the order of the ids.
