@@ -28,9 +28,11 @@ import Testing
 
   /// - Parameter note: gets its own position in the structure.
   private func camera(
-    _ make: String, exif: [UInt16: ExifBuilder.Value] = [:], xmp: String? = nil, note: (Int) -> [UInt8]
+    _ make: String, exif: [UInt16: ExifBuilder.Value] = [:], xmp: String? = nil, bigEndian: Bool = false,
+    note: (Int) -> [UInt8]
   ) throws -> Camera? {
     var builder = ExifBuilder(main: [0x010F: .ascii(make)], exif: exif)
+    builder.bigEndian = bigEndian
     // The note is the last value, so its position is known from a structure with an empty one of the same size.
     let size = note(0).count
     builder.exif[0x927C] = .bytes([UInt8](repeating: 0xEE, count: size))
@@ -73,6 +75,16 @@ import Testing
       canon(17, auto: 0, base: 0, 5000) + Array("II*\0".utf8) + Made.little32(5000)
     }
     #expect(camera?.lens == "EF50mm f/1.8 STM" && camera?.iso == 100)
+  }
+
+  /// Some programs write EXIF anew in the other byte order. They do not know the block, and leave it as it was.
+  @Test func canonsBlockHasAByteOrderOfItsOwn() throws {
+    let camera = try camera("Canon", bigEndian: true) { _ in
+      canon(17, auto: 0, base: 0, 5000) + Array("II*\0".utf8) + Made.little32(5000)
+    }
+    #expect(camera?.lens == "EF50mm f/1.8 STM" && camera?.iso == 100)
+    // Without the header at its end, nothing says so.
+    #expect(try self.camera("Canon", bigEndian: true) { canon(17, auto: 0, base: 0, $0) }?.lens == nil)
   }
 
   @Test func leicasLensIsRead() throws {

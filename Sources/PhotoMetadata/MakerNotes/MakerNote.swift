@@ -57,8 +57,10 @@ struct MakerNote {
 
   // MARK: - Canon
 
-  private mutating func readCanon(_ tiff: TIFFStructure, at offset: Int, _ note: FilePart) {
-    let shift = Self.canonShift(tiff, at: offset, note)
+  private mutating func readCanon(_ file: TIFFStructure, at offset: Int, _ note: FilePart) {
+    let header = Self.canonHeader(file.window, note)
+    let tiff = header.map { TIFFStructure(window: file.window, part: file.part, order: $0.order) } ?? file
+    let shift = header.map { offset - $0.offset } ?? 0
     guard let directory = tiff.directory(at: offset, wanted: [0x0001, 0x0004, 0x0095], valueShift: shift) else {
       return
     }
@@ -69,14 +71,13 @@ struct MakerNote {
     if iso == nil, shot.count > 2 { iso = Self.canonISO(auto: shot[1], base: shot[2]) }
   }
 
-  /// How far the block was moved since the camera wrote it. It ends with a TIFF header that has its first offset. A
-  /// program that moved the block did not change the offsets in it.
-  private static func canonShift(_ tiff: TIFFStructure, at offset: Int, _ note: FilePart) -> Int {
-    guard let footer = note.part(at: note.count - 8, count: 8),
-      let bytes = tiff.window.bytes(at: footer.start, count: 8), order(bytes, at: 0) == tiff.order,
-      bytes.uint16(at: 2, tiff.order) == 42
-    else { return 0 }
-    return offset - Int(bytes.uint32(at: 4, tiff.order))
+  /// The byte order of the block, and the offset at which the camera wrote it. The block ends with a TIFF header that
+  /// has both. A program that moved the block, or wrote EXIF in the other byte order, did not change the block.
+  private static func canonHeader(_ window: FileWindow, _ note: FilePart) -> (order: ByteOrder, offset: Int)? {
+    guard let footer = note.part(at: note.count - 8, count: 8), let bytes = window.bytes(at: footer.start, count: 8),
+      let order = order(bytes, at: 0), bytes.uint16(at: 2, order) == 42
+    else { return nil }
+    return (order, Int(bytes.uint32(at: 4, order)))
   }
 
   /// CameraISO: bit 14 marks a number; the small values are the steps of the first cameras, 15 is automatic.
