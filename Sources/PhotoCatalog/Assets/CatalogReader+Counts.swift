@@ -60,6 +60,25 @@ extension CatalogReader {
     return counts
   }
 
+  /// The number of assets with one of these failures, and the path of the first of them; nil if there are none.
+  ///
+  /// - Complexity: O(n) over all unreadable assets.
+  package func assets(failed failures: [String]) throws -> (count: Int, first: [UInt8])? {
+    let list = Array(repeating: "?", count: failures.count).joined(separator: ", ")
+    let statement = try RawStatement(
+      database,
+      "SELECT count(*), min(id) FROM asset INDEXED BY asset_failed "
+        + "WHERE failure IS NOT NULL AND failure IN (\(list))")
+    for (index, failure) in failures.enumerated() { statement.bind(Int32(index + 1), text: Array(failure.utf8)) }
+    let found = try statement.firstRow { (count: Int(statement.int64(0)), id: statement.assetID(1)) }
+    guard let found, found.count > 0 else { return nil }
+    let place = try RawStatement(database, "SELECT directory_id, name FROM asset WHERE id = ?")
+    place.bind(1, found.id)
+    var tree = try DirectoryPaths(database)
+    let path = try place.firstRow { try tree.place(place.directoryID(0)).path(of: place.bytes(1)) }
+    return path.map { (found.count, $0) }
+  }
+
   /// The first of the unreadable assets, ordered by id.
   package func failedAssets(limit: Int) throws -> [FailedAsset] {
     var tree = try DirectoryPaths(database)

@@ -4,7 +4,7 @@ import SystemErrors
 /// The failure of a file that photod may not open. The catalog has only its text, so it is recognised by that.
 enum ForbiddenFile {
   private static let errorNumbers = [EACCES, EPERM]
-  private static let failures = Set(errorNumbers.map(text))
+  static let failures = Set(errorNumbers.map(text))
 
   static func isFailure(_ failure: String) -> Bool { failures.contains(failure) }
 

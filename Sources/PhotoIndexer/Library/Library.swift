@@ -322,6 +322,8 @@ package actor Library {
       return (value, record, origin, sequence, effects, try writer.failedCount(), writer.mayNeedProofs)
     }
     if let sequence {
+      // A client's change opens no file.
+      if !origin.hasPrefix("client:") { problems.forbiddenFilesMayDiffer = true }
       events.append(.committed(sequence: sequence, origin: origin, .init(record)))
       let token = catalog.token(sequence)
       let change =

@@ -7,6 +7,7 @@ extension Library {
     let scanning = isScanAwaited
     if !scanning { counts.noteLive() }
     let pending = reconciler.retries.pendingCount
+    countForbiddenFiles()
     reportWarnings()
     let roots = rootStatuses()
     counts.note(filesRead: files.readCount)
@@ -105,6 +106,23 @@ extension Library {
     }
   }
 
+  /// During a scan, which makes many commits, the files are not counted anew. If the catalog can't be read, another
+  /// warning says so.
+  private func countForbiddenFiles() {
+    guard problems.forbiddenFilesMayDiffer, !isScanAwaited else { return }
+    guard statusStore.status.failedCount > 0 else {
+      problems.forbiddenFiles = nil
+      problems.forbiddenFilesMayDiffer = false
+      return
+    }
+    do {
+      problems.forbiddenFiles = try catalog.read { try $0.assets(failed: ForbiddenFile.failures.sorted()) }
+      problems.forbiddenFilesMayDiffer = false
+    } catch {
+      logger.debug("unreadable files not counted", metadata: ["error": "\(error)"])
+    }
+  }
+
   /// Folders and files that can't be read, and shares that are left out.
   private var readingWarnings: [Warning] {
     var found: [Warning] = []
@@ -112,9 +130,11 @@ extension Library {
       found.append(
         .failingFiles(first: first.path, reason: first.reason, count: reconciler.retries.failureCount))
     }
-    if let first = problems.unreadable.settledFirst {
-      found.append(
-        .unreadable(first: first.path, errorNumber: first.errorNumber, count: problems.unreadable.settledCount))
+    let forbidden = problems.forbiddenFiles
+    let first = problems.unreadable.settledFirst.map { ($0.path, $0.errorNumber) }
+    if let (path, errorNumber) = first ?? forbidden.map({ ($0.first, EACCES) }) {
+      let count = problems.unreadable.settledCount + (forbidden?.count ?? 0)
+      found.append(.unreadable(first: path, errorNumber: errorNumber, count: count))
     }
     let shares = problems.unreadable.settledShares.filter { !hasRoot(onShare: $0) }
     if let first = shares.first { found.append(.sharesLeftOut(first: first, count: shares.count)) }

@@ -16,7 +16,7 @@ struct StatusCommand: AsyncParsableCommand {
       Each folder has a state of its own, which is explained below.
 
       'with unreadable content' counts assets: their file is damaged, or may not be opened, or its content could not be \
-      read. The warnings count what photod tries again now: folders that can't be opened or read, and files in which \
+      read. The warnings count the files and folders that can't be opened or read, and the files in which \
       the disk fails. So the numbers may differ. --unreadable lists the files and folders of both, each once. In --json, the number of \
       assets is failedCount.
 

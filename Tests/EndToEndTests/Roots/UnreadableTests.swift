@@ -108,9 +108,22 @@ import Testing
       let why = String(decoding: try fixture.photoctl("why", path).output, as: UTF8.self)
       #expect(why.contains("It is in the library, but it can't be opened: Permission denied."), "\(why)")
       #expect(why.hasPrefix("unreadable: ") && why.contains("Correct the permissions."), "\(why)")
+      let one = try await fixture.status { !$0.warnings.isEmpty }
+      #expect(
+        one.warnings == [
+          "1 folder or file can't be read: \(path) (Permission denied). Its data in the library is kept. "
+            + "Correct the permissions. photod notices that by itself."
+        ])
+      let other = fixture.path("b.jpg")
+      try fixture.write("b.jpg", 1)
+      try #require(chmod(other, 0) == 0)
+      let both = try await fixture.status { $0.warnings.contains { $0.hasPrefix("2 folders or files can't be read") } }
+      #expect(both.warnings.count == 1 && both.warnings[0].contains("the first is \(path) (Permission denied)."))
+      try #require(unlink(other) == 0)
       // The remedy is true: nothing else is needed.
       try #require(chmod(path, 0o644) == 0)
       _ = try await until(fixture, \.isEmpty)
+      try await fixture.status { $0.warnings.isEmpty }
     }
   }
 

@@ -116,6 +116,9 @@ import Testing
             FailedAsset(
               assetID: 1, path: Array("/photos/a/x.jpg".utf8), failure: "truncated", readTime: 0, changeTime: 0)
           ])
+      let truncated = try reader.assets(failed: ["no", "truncated"])
+      #expect(truncated?.count == 1 && truncated?.first == Array("/photos/a/x.jpg".utf8))
+      #expect(try reader.assets(failed: ["no"]) == nil)
     }
   }
 
