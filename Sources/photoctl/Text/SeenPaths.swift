@@ -11,6 +11,8 @@ struct SeenPaths: Sendable {
   /// The ids in `order` that were forgotten. A deleted photo that returns has its former id, and its
   /// place in the order is the former one.
   private var forgotten: Set<AssetID> = []
+  /// The largest id that was seen. New assets have larger ones.
+  private(set) var largestID: AssetID?
   private let capacity: Int
   /// The number of the commit after which the paths of the present photos were read.
   private let readAfter: Int64
@@ -35,6 +37,7 @@ struct SeenPaths: Sendable {
   }
 
   mutating func note(_ id: AssetID, _ path: String) {
+    largestID = max(largestID ?? id, id)
     guard paths.updateValue(path, forKey: id) == nil, forgotten.remove(id) == nil else { return }
     guard order.count == capacity else { return order.append(id) }
     let evicted = order[oldest]

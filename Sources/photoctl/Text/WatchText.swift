@@ -90,7 +90,10 @@ struct HistoryText {
         albums[id].map { album in
           var former = before[id] ?? album
           if !hadCounts { former.count = album.count }
-          return style.doubtful("~ \(difference(from: former, to: album))")
+          let present = hadCounts ? "" : "  \(Text.count(album.count, "photo", "photos")) now"
+          let line = difference(from: former, to: album)
+          // The cause is unknown, such as another photo in the album.
+          return style.doubtful("~ \(line == Self.name(album) ? line + present : line)")
         }
       }
     }
@@ -99,7 +102,9 @@ struct HistoryText {
     }
     for id in change.deletedCollections { albums[id] = nil }
     let assets = Dictionary(named.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    let text = WatchText(style: style, assets: assets, seen: seen)
+    // A commit from before the paths were read inserted assets that are among them.
+    let text = WatchText(
+      style: style, assets: assets, seen: seen, largestID: seen.isNew(change) ? seen.largestID : nil)
     lines += text.inserted(change.insertedAssets) + text.changed(change.updatedAssets)
     lines += text.removed(change.deletedAssets)
     seen.forget(change.deletedAssets)
@@ -137,12 +142,19 @@ struct WatchText {
   let assets: [AssetID: Asset]
   /// The paths before the change.
   let seen: SeenPaths
+  /// The largest id before the change; nil if it is unknown, or if old assets come into the list as well.
+  var largestID: AssetID?
 
   /// If more assets changed, they are only counted.
   static let maximumNamed = 10
 
+  /// An asset with an id that is not new was deleted before.
   func inserted(_ ids: [AssetID]) -> [String] {
-    lines(ids) { style.good("+ \(assets[$0]?.listedPath.map(Printable.text) ?? "asset \($0)")") }
+    lines(ids) { id in
+      let isBack = largestID.map { id <= $0 } ?? false
+      let name = assets[id]?.listedPath.map(Printable.text) ?? "asset \(id)"
+      return style.good("+ \(name)\(isBack ? "  (a deleted photo is back)" : "")")
+    }
   }
 
   /// Shows the former path, too, if it is another.
@@ -158,7 +170,12 @@ struct WatchText {
   /// A removed asset is shown by its id, unless this watch has seen its path. If many were removed, only their folder is shown.
   func removed(_ ids: [AssetID]) -> [String] {
     guard ids.count > Self.maximumNamed else {
-      return ids.map { style.bad("- \(seen[$0].map(Printable.text) ?? "asset \($0)")") }
+      let present = Set(assets.values.compactMap(\.listedPath))
+      return ids.map { id in
+        guard let path = seen[id] else { return style.bad("- asset \(id)") }
+        let isReplaced = present.contains(path)
+        return style.bad("- \(Printable.text(path))\(isReplaced ? "  (another photo has this path now)" : "")")
+      }
     }
     let paths = ids.compactMap { seen[$0] }
     guard let folder = Self.folder(of: paths) else { return [] }

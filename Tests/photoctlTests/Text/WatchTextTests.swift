@@ -71,6 +71,45 @@ struct WatchTextTests {
         .hasSuffix("          - /p/c.jpg\n          - /p/e/b.jpg\n          - asset 3\n"))
   }
 
+  /// photod first takes a deleted file that comes back for a new photo, and then recognises it.
+  @Test func aPhotoThatIsBackReplacesItsNewID() {
+    var history = HistoryText()
+    _ = text(change { $0.insertedAssets = [7] }, named: [asset(7, "/p/a.jpg")], in: &history)
+    _ = text(change { $0.deletedAssets = [7] }, named: [], in: &history)
+    #expect(
+      text(change { $0.insertedAssets = [8] }, named: [asset(8, "/p/a.jpg")], in: &history)
+        .hasSuffix("+1 ~0 -0\n          + /p/a.jpg\n"))
+    let back = change { ($0.insertedAssets, $0.deletedAssets) = ([7], [8]) }
+    #expect(
+      text(back, named: [asset(7, "/p/a.jpg")], in: &history) == """
+          watcher   +1 ~0 -1
+                  + /p/a.jpg  (a deleted photo is back)
+                  - /p/a.jpg  (another photo has this path now)
+
+        """)
+  }
+
+  /// A photo continues in its copy, or a file was renamed over another.
+  @Test func aRemovedPhotoWhosePathAnotherPhotoHasIsMarked() {
+    var history = HistoryText()
+    _ = text(
+      change { $0.insertedAssets = [1, 2] }, named: [asset(1, "/p/a.jpg"), asset(2, "/p/copy.jpg")], in: &history)
+    #expect(
+      text(
+        change { ($0.updatedAssets, $0.deletedAssets) = ([1], [2]) }, named: [asset(1, "/p/copy.jpg")], in: &history
+      )
+      .hasSuffix("~ /p/a.jpg → /p/copy.jpg\n          - /p/copy.jpg  (another photo has this path now)\n"))
+  }
+
+  /// The history from before the start of the watch has photos whose paths were read at the start.
+  @Test func photosOfTheHistoryAreNotBack() {
+    var history = HistoryText()
+    history.remember([asset(1, "/p/a.jpg"), asset(9, "/p/i.jpg")], readAfter: "l.1.5")
+    #expect(
+      text(change { $0.insertedAssets = [1] }, named: [asset(1, "/p/a.jpg")], in: &history)
+        .hasSuffix("          + /p/a.jpg\n"))
+  }
+
   /// The folder got the name of another one that was renamed before.
   @Test func oldRenamesDoNotChangePresentPaths() {
     var history = HistoryText()
@@ -170,6 +209,12 @@ struct WatchTextTests {
     (rome.title, rome.count) = ("Rom", 1_200)
     #expect(
       text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Roma → Rom\n"))
+    // The cause is not known, so the number is named.
+    let duplicates = AssetCollection(id: 6, kind: .smartAlbum, subtype: "duplicates", title: "Duplicates", count: 2)
+    _ = text(photo, named: [asset(1, "/p/a.jpg")], in: &history)
+    #expect(
+      text(change { $0.updatedCollections = [6] }, named: [], albums: [trips, rome, duplicates], in: &history)
+        .hasSuffix("~ album Duplicates  2 photos now\n"))
     rome.count = 1_199
     #expect(
       text(updated, named: [], albums: [trips, rome], in: &history).hasSuffix("~ album Rom  1,200 → 1,199 photos\n"))

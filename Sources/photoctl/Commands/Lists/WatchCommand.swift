@@ -53,6 +53,11 @@ struct WatchCommand: AsyncParsableCommand {
         >2           with a query: how many photos have another place in the list
         metadata     what changed in the photos, as explained below
         albums       the numbers after this word count albums
+        (a deleted photo is back)
+                     a file is there again, and has its former id, edits and albums
+        (another photo has this path now)
+                     the file is there, but it was replaced, or it is that of a
+                     photo that is back, or whose other copy was deleted
 
       WHAT CHANGED
         content       a file was written: its bytes or its modification time differ,
@@ -67,7 +72,8 @@ struct WatchCommand: AsyncParsableCommand {
 
       ORIGINS
         watcher      photod-watch noticed a change in the folders
-        rescan       a scan found the change
+        rescan       a scan found the change, or a comparison of contents, as for
+                     the album Duplicates
         mount        a drive or folder came or went
         migration    a newer photod changed its catalog
         client:NAME  a program made the change, such as client:photoctl
