@@ -20,15 +20,24 @@ package final class InputChannel: Sendable {
 
     mutating func pop() -> WatchInput? {
       guard head < waiting.count else { return nil }
+      let limit = recordLimit
       let input = take()
-      guard case .batch(var records) = input, count >= InputChannel.backlog else { return input }
+      guard case .batch(var records) = input else { return input }
       while count >= InputChannel.backlog, case .batch(let more) = waiting[head].input,
-        records.count + more.count <= InputChannel.largestMerged
+        records.count + more.count <= limit
       {
         records += more
         _ = take()
       }
       return .batch(records)
+    }
+
+    /// The most records of the next merged batch.
+    private var recordLimit: Int {
+      let recordCount = waiting[head...].reduce(0) { sum, waiting in
+        if case .batch(let records) = waiting.input { sum + records.count } else { sum }
+      }
+      return min(max(recordCount / InputChannel.partCount, InputChannel.smallLimit), InputChannel.largestMerged)
     }
 
     private mutating func take() -> WatchInput {
@@ -53,6 +62,12 @@ package final class InputChannel: Sendable {
   /// From this many waiting inputs on, the first batches are merged into one, so that a consumer that is behind takes
   /// larger steps. The last inputs stay separate, so that work always remains beside the current step.
   private static let backlog = 4
+  /// A merged batch has at most one of so many equal parts of the waiting records. So the steps become shorter toward the
+  /// end of a scan. A consumer that passes each step on to another thread then has short last steps, and neither thread
+  /// waits long for the other.
+  private static let partCount = 4
+  /// Small batches are merged up to this number of records, which is that of a full frame.
+  private static let smallLimit = 250
   /// The most records in a merged batch.
   private static let largestMerged = 2_048
 
