@@ -15,17 +15,21 @@ private final class OpenFile: Sendable {
   let identity: FileIdentity
   /// The stat before the file is read.
   let before: FileStat
+  /// Whether `before` is the stat of the descriptor. If not, it is that of the record, and the stat after the reading must
+  /// prove that it was right.
+  let isExamined: Bool
   let readTime: WallTime
 
   init(
     descriptor: Int32, name: some Collection<UInt8>, isSampled: Bool, identity: FileIdentity, before: FileStat,
-    readTime: WallTime
+    isExamined: Bool, readTime: WallTime
   ) {
     self.descriptor = descriptor
     self.name = Array(name)
     self.isSampled = isSampled
     self.identity = identity
     self.before = before
+    self.isExamined = isExamined
     self.readTime = readTime
   }
 
@@ -41,12 +45,14 @@ private final class OpenFile: Sendable {
   }
 
   /// Makes the reading of an extraction that is not unfinished.
-  func reading(of extraction: Extraction) -> ContentReading {
+  ///
+  /// - Returns: nil if the file must be examined and read again, because it is not as in its record.
+  func reading(of extraction: Extraction) -> ContentReading? {
     let content: AssetContent
     var marks = ContentMarks()
     switch extraction {
     case .facts(let facts):
-      if let failure = facts.failure, facts.readError != nil { return .unreadable(failure) }
+      if let failure = facts.failure, facts.readError != nil { return isUnchanged ? .unreadable(failure) : nil }
       (content, marks) = (AssetContent(facts), facts.marks)
     case .blamed(let reason): content = promisedContent(name: name, failure: reason)
     case .unavailable(let reason): return .unreadable("can't be read: \(reason)")
@@ -58,6 +64,9 @@ private final class OpenFile: Sendable {
     {
       (marks.sample, marks.hash) = made
     }
+    guard isExamined else {
+      return isUnchanged ? .content(content, before, readTime: readTime, marks: marks) : nil
+    }
     guard let after = FileStat(descriptor: descriptor), after.byteCount == before.byteCount,
       after.modificationTime == before.modificationTime
     else { return .raced }
@@ -66,6 +75,15 @@ private final class OpenFile: Sendable {
     if after.changeTime != before.changeTime { marks = marks.voided }
     return .content(content, stat, readTime: readTime, marks: marks)
   }
+
+  /// Whether a file that was not examined before it was read is the one of its record.
+  private var isUnchanged: Bool {
+    if isExamined { return true }
+    guard let after = FileStat(descriptor: descriptor) else { return false }
+    return after.identity.inode == identity.inode && after.identity.device == identity.device
+      && after.byteCount == before.byteCount && after.modificationTime == before.modificationTime
+      && after.changeTime == before.changeTime
+  }
 }
 
 // Reading: the files are opened here, and read by processes without rights.
@@ -73,7 +91,7 @@ extension DiskFiles {
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
     switch open(path, expecting: expected, isSampled: isSampled) {
     case .failed(let reading): reading
-    case .opened(let file): read([file])[0]
+    case .opened(let file): read([file], in: [])[0]
     }
   }
 
@@ -87,7 +105,7 @@ extension DiskFiles {
       let key = file.key
       if let known = background.take(key) { return known }
       let isUnderWay = background.begin(key, on: file.fileSystem) { [extractor] in
-        file.reading(of: extractor.readToTheEnd(file.source))
+        file.reading(of: extractor.readToTheEnd(file.source)) ?? .raced
       }
       if isUnderWay { reads.add(1, ordering: .relaxed) }
       return .late
@@ -115,11 +133,11 @@ extension DiskFiles {
       var opened: [OpenFile] = []
       let outcomes = part.map {
         let outcome = open(
-          $0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled)
+          $0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled, examines: false)
         if case .opened(let file) = outcome { opened.append(file) }
         return outcome
       }
-      var results = read(opened)[...]
+      var results = read(opened, in: directory)[...]
       for outcome in outcomes {
         switch outcome {
         case .failed(let reading): readings.append(reading)
@@ -131,8 +149,11 @@ extension DiskFiles {
   }
 
   /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background. If too many of the
-  /// drive are under way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the reading.
-  private func read(_ files: [OpenFile]) -> [ContentReading] {
+  /// drive are under way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the
+  /// reading.
+  ///
+  /// - Parameter directory: the path of their folder, with a slash at its end. Files that were not examined need it.
+  private func read(_ files: [OpenFile], in directory: [UInt8]) -> [ContentReading] {
     guard !files.isEmpty else { return [] }
     // A file may be under way already, because it was found before.
     let known =
@@ -147,11 +168,15 @@ extension DiskFiles {
     return files.indices.map { index in
       if let reading = known[index] { return reading }
       let (file, extraction) = (files[index], extractions.removeFirst())
-      guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
-      let isUnderWay = background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
-        file.reading(of: unfinished.finish())
+      guard case .unfinished(let unfinished) = extraction else {
+        return file.reading(of: extraction)
+          ?? read(directory + file.name, expecting: file.before, isSampled: file.isSampled)
       }
-      return isUnderWay ? .late : file.reading(of: unfinished.finish())
+      // The library reads a file again that is not as in its record.
+      let isUnderWay = background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
+        file.reading(of: unfinished.finish()) ?? .raced
+      }
+      return isUnderWay ? .late : file.reading(of: unfinished.finish()) ?? .raced
     }
   }
 
@@ -164,8 +189,11 @@ extension DiskFiles {
     open(path, from: AT_FDCWD, name: name(of: path), expecting: expected, isSampled: isSampled)
   }
 
+  /// - Parameter examines: whether the file is examined before it is read. If not, it is examined only after that, which
+  ///   saves a system call for each file of a scan.
   private func open(
-    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat, isSampled: Bool
+    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat, isSampled: Bool,
+    examines: Bool = true
   ) -> Opened {
     let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     let descriptor =
@@ -180,6 +208,12 @@ extension DiskFiles {
       let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
       return .failed(.content(content, expected, readTime: clock.wallTime))
     }
+    guard examines else {
+      return .opened(
+        OpenFile(
+          descriptor: descriptor, name: name, isSampled: isSampled, identity: expected.identity, before: expected,
+          isExamined: false, readTime: clock.wallTime))
+    }
     var status = Glibc.stat()
     guard fstat(descriptor, &status) == 0 else {
       let code = errno
@@ -193,6 +227,6 @@ extension DiskFiles {
     return .opened(
       OpenFile(
         descriptor: descriptor, name: name, isSampled: isSampled, identity: expected.identity, before: before,
-        readTime: clock.wallTime))
+        isExamined: true, readTime: clock.wallTime))
   }
 }
