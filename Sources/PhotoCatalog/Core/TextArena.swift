@@ -3,7 +3,7 @@
 /// SQLite otherwise allocates memory for each bound text, and frees it when another one is bound. For the ten texts of
 /// a new photo, that would be a tenth of the cost of its insertion.
 final class TextArena {
-  /// The texts of 16 photos seldom take a tenth of this. Further texts are copied by SQLite.
+  /// The texts of 64 photos seldom take a third of this. Further texts are copied by SQLite.
   private static let capacity = 65_536
 
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: TextArena.capacity, alignment: 1)
