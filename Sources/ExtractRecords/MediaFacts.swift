@@ -5,7 +5,8 @@ package struct MediaFacts: Hashable, Sendable {
   package var mediaType: MediaType
   /// The media type (RFC 6838) of the content. If the content does not show it, it is that of the extension.
   package var contentType: String
-  package var mediaSubtypes: MediaSubtypes = []
+  // An empty literal would be made of an array, whose elements are inserted one by one.
+  package var mediaSubtypes = MediaSubtypes()
   package var creationDate: PhotoDate?
   /// The size of the picture as it is displayed, which is after its rotation by the orientation.
   package var pixelWidth: Int?

@@ -123,7 +123,7 @@ package struct MediaReader {
       directories.copy(to: blob)
     else { return nil }
     places = directories.places
-    var facts = blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
+    let facts = blob.isEmpty ? ExifFacts() : ExifFacts(blob.finish(), in: arena)
     guard let note = places.makerNote else { return facts }
     facts?.apple = AppleMakerNote(window, at: note)
     let camera = facts?.camera

@@ -6,7 +6,9 @@ import PhotoModel
 ///
 /// libexif's options that drop unknown tags (ratings) and "correct" values are turned off. No function of it is used
 /// that depends on the locale. It is thread-safe if each thread has its own `ExifData`.
-struct ExifFacts {
+///
+/// It is a class, because it has some hundred bytes, and several functions pass it on for each file.
+final class ExifFacts {
   var creationDate: PhotoDate?
   var camera = Camera()
   var location: Location?
@@ -29,12 +31,12 @@ struct ExifFacts {
   init() {}
 
   /// - Parameter block: as made by ``ExifBlob``. Reading it costs 31,000 instructions for a camera's 17 entries.
-  init?(_ block: UnsafeRawBufferPointer, in arena: ExifArena) {
-    guard let facts = arena.withData({ ExifFacts(block, loadedInto: $0) }) else { return nil }
-    self = facts
+  convenience init?(_ block: UnsafeRawBufferPointer, in arena: ExifArena) {
+    self.init()
+    guard arena.withData({ self.read(block, loadedInto: $0) }) != nil else { return nil }
   }
 
-  private init(_ block: UnsafeRawBufferPointer, loadedInto data: UnsafeMutablePointer<ExifData>) {
+  private func read(_ block: UnsafeRawBufferPointer, loadedInto data: UnsafeMutablePointer<ExifData>) {
     exif_data_unset_option(data, EXIF_DATA_OPTION_IGNORE_UNKNOWN_TAGS)
     exif_data_unset_option(data, EXIF_DATA_OPTION_FOLLOW_SPECIFICATION)
     exif_data_load_data(data, block.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(block.count))

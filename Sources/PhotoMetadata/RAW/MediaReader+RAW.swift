@@ -7,7 +7,7 @@ extension MediaReader {
     let isRAW = facts.mediaSubtypes.contains(.raw)
     let name = isRAW ? "RAW file" : "TIFF"
     var places = ExifDirectories.Places()
-    guard var exif = exif(window.whole, &places), let tiff = TIFFStructure(window: window, part: window.whole) else {
+    guard let exif = exif(window.whole, &places), let tiff = TIFFStructure(window: window, part: window.whole) else {
       facts.failure = "the \(name) is damaged or cut off: its first directory is missing"
       return
     }
@@ -50,7 +50,7 @@ extension MediaReader {
 
   func readCanonHeap(into facts: inout MediaFacts) {
     guard let raw = CanonHeap(window) else { return failIfEmpty(&facts, false) }
-    var exif = ExifFacts()
+    let exif = ExifFacts()
     exif.creationDate = raw.date
     (exif.camera.make, exif.camera.model, exif.camera.iso) = (raw.make, raw.model, raw.iso)
     exif.orientation = Self.orientation(degrees: raw.rotation)
@@ -61,11 +61,11 @@ extension MediaReader {
   func readSigma(into facts: inout MediaFacts) {
     let raw = SigmaRAW(window)
     let jpeg = raw.jpeg.map { EmbeddedJPEG(window, part: $0) }
-    var listed = ExifFacts()
+    let listed = ExifFacts()
     listed.camera = raw.camera
     listed.creationDate = raw.date
     listed.orientation = Self.orientation(degrees: raw.rotation)
-    var exif = exif(jpeg?.exif) ?? ExifFacts()
+    let exif = exif(jpeg?.exif) ?? ExifFacts()
     exif.complete(with: listed)
     facts.apply(exif, width: raw.width, height: raw.height)
     describe(&facts, exif, xmp: jpeg?.xmp)
@@ -84,7 +84,7 @@ extension MediaReader {
 
 extension ExifFacts {
   /// Takes over what is missing here from another block of the same file.
-  mutating func complete(with other: ExifFacts) {
+  func complete(with other: ExifFacts) {
     creationDate = creationDate ?? other.creationDate
     location = location ?? other.location
     orientation = orientation ?? other.orientation

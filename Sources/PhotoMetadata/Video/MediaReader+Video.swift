@@ -18,8 +18,8 @@ extension MediaReader {
 
   /// Reads a video. If it has only sound, its media type is audio.
   func readVideo(_ header: VideoHeader, into facts: inout MediaFacts) {
-    var exif = exif(header.exif) ?? ExifFacts()
-    var listed = ExifFacts()
+    let exif = exif(header.exif) ?? ExifFacts()
+    let listed = ExifFacts()
     listed.creationDate = header.date
     listed.location = header.location
     listed.camera = header.camera
