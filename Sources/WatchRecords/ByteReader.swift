@@ -19,18 +19,14 @@ package struct ByteReader {
 
   /// Reads a little-endian integer of at most 64 bits.
   @inlinable
-  package mutating func integer<Value: FixedWidthInteger>(_ field: String) throws(WatchFormatError) -> Value {
+  package mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ field: String
+  ) throws(WatchFormatError) -> Value {
     let width = Value.bitWidth / 8
     guard bytes.endIndex - position >= width else { throw end(inside: field) }
     let start = offset
     position += width
-    var pattern: UInt64 = 0
-    bytes.withUnsafeBytes { source in
-      withUnsafeMutableBytes(of: &pattern) {
-        $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + width]))
-      }
-    }
-    return Value(truncatingIfNeeded: UInt64(littleEndian: pattern))
+    return Value(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Value.self) })
   }
 
   @usableFromInline
