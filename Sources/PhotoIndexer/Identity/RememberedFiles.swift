@@ -42,9 +42,10 @@ final class RememberedFiles {
   ///   - fileTime: when the file was made.
   ///   - originals: the photos of which it may be the copy.
   func noteInsertion(
-    of assetID: AssetID, fileTime: WallTime, time: WallTime, originals: [RecentInsertions.Originals]
+    of assetID: AssetID, fileTime: WallTime, time: WallTime,
+    originals: @autoclosure () -> [RecentInsertions.Originals]
   ) {
-    insertions.add(assetID, fileTime: fileTime, time: time, originals: originals)
+    insertions.add(assetID, fileTime: fileTime, time: time, originals: originals())
   }
 
   /// An asset is gone, with or without a tombstone.

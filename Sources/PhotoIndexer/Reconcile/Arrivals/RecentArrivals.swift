@@ -53,8 +53,10 @@ struct RecentArrivals {
 
   /// photod-watch reads events in order, and puts some of them off for a moment.
   private static func isRecent(_ time: WallTime, at moment: WallTime) -> Bool {
-    (Reconciler.atomicSaveAge * -5..<Reconciler.atomicSaveAge * 5).contains(age(of: time, at: moment))
+    recentAges.contains(age(of: time, at: moment))
   }
+
+  private static let recentAges = Reconciler.atomicSaveAge * -5..<Reconciler.atomicSaveAge * 5
 
   /// How this file came to its asset, if that was a moment ago.
   func arrival(of row: FileRow) -> Arrival? {

@@ -137,14 +137,16 @@ struct RecentInsertions {
   ///     hour is no copy of the last hour.
   ///   - time: of the insertion.
   ///   - originals: the photos of which it may be the copy.
-  mutating func add(_ assetID: AssetID, fileTime: WallTime, time: WallTime, originals: [Originals]) {
+  mutating func add(
+    _ assetID: AssetID, fileTime: WallTime, time: WallTime, originals: @autoclosure () -> [Originals]
+  ) {
     guard age(of: fileTime, at: time) < Self.lifetime else { return }
     if entries.count >= 2 * Self.limit {
       entries.removeFirst(Self.limit)
       forgetOrder()
     }
     gone.remove(assetID)
-    for original in originals {
+    for original in originals() {
       entries.append(
         Entry(assetID: assetID, keys: original.keys, time: time, made: original.made, originalsEnd: original.end))
     }
