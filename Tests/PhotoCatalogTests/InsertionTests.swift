@@ -20,7 +20,7 @@ import Testing
       camera: Camera(make: "make \(number)"), title: "title \(number)", rating: number % 6)
   }
 
-  @Test(arguments: [1, 2, 15, 16, 17, 37, 100])
+  @Test(arguments: [1, 2, 15, 16, 17, 37, 64, 79, 150])
   func everyAssetIsWrittenAsItWasGiven(count: Int) throws {
     let fixture = try CatalogFixture()
     let directory = try fixture.addRoot("/p")
@@ -61,6 +61,23 @@ import Testing
     }
     let left = try fixture.catalog.read { try $0.fileCount() }
     #expect(left == 36)
+  }
+
+  @Test func filesOfADirectoryIncludeThoseThatAreGathered() throws {
+    let fixture = try CatalogFixture()
+    let directories = [try fixture.addRoot("/p"), try fixture.addRoot("/q")]
+    let names = try fixture.catalog.write { writer in
+      for number in 0..<3 {
+        _ = try writer.insertAsset(
+          content(number), file: row(number, in: directories[0]), addedDate: .init(microseconds: 1))
+      }
+      #expect(try writer.files(in: directories[1]).isEmpty)
+      _ = try writer.insertAsset(content(3), file: row(3, in: directories[1]), addedDate: .init(microseconds: 1))
+      return try directories.map { directory in
+        try writer.files(in: directory).map { String(decoding: $0.name, as: UTF8.self) }
+      }
+    }
+    #expect(names == [["0.jpg", "1.jpg", "2.jpg"], ["3.jpg"]])
   }
 
   @Test func idOfADeletedAssetIsNotGivenAgain() throws {

@@ -82,6 +82,9 @@ struct AssetInsertions {
     return insertion.row.of(asset: insertion.id)
   }
 
+  /// Whether an asset is gathered whose file is in this directory.
+  func hasFile(in directoryID: DirectoryID) -> Bool { pending.contains { $0.row.directoryID == directoryID } }
+
   mutating func flush(into database: Database) throws {
     guard !pending.isEmpty else { return }
     let rows = pending

@@ -120,6 +120,12 @@ package final class CatalogWriter {
     try insertions.file(directoryID, name) ?? file(directoryID, name, in: connection)
   }
 
+  /// Looks up the files of a directory. The gathered assets are written before only if one of them is in it. A scan looks
+  /// up the files of each folder, and would otherwise write the last assets of the folder before it in small groups.
+  package func files(in directoryID: DirectoryID, limit: Int = Int.max) throws -> [FileRow] {
+    try files(in: directoryID, limit: limit, of: insertions.hasFile(in: directoryID) ? database : connection)
+  }
+
   /// Writes the gathered assets. It must be the last step of a transaction.
   func finish() throws {
     try insertions.flush(into: connection)

@@ -105,6 +105,8 @@ extension CatalogWriter {
   package func insertDirectory(
     parentID: DirectoryID?, rootID: RootID?, name: [UInt8], volumeID: VolumeID, inode: UInt64, birthTime: WallTime
   ) throws -> DirectoryID {
+    // The assets that are gathered are in other directories.
+    let database = databaseBesideNewAssets
     let insert = try RawStatement(
       database,
       "INSERT INTO directory (parent_id, root_id, name, volume_id, inode, birth_time) VALUES (?, ?, ?, ?, ?, ?)")
@@ -115,11 +117,11 @@ extension CatalogWriter {
     insert.bind(5, Int64(bitPattern: inode))
     insert.bind(6, time: birthTime)
     try insert.run()
-    let directory = DirectoryID(rawValue: try database.lastInsertedRowID)
+    let directory = DirectoryID(rawValue: database.lastInsertedRowID)
     let album = try RawStatement(database, "INSERT INTO collection (kind, directory_id) VALUES (2, ?)")
     album.bind(1, directory)
     try album.run()
-    record.insert(collection: CollectionID(rawValue: try database.lastInsertedRowID))
+    record.insert(collection: CollectionID(rawValue: database.lastInsertedRowID))
     return directory
   }
 

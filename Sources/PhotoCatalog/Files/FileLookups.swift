@@ -29,6 +29,10 @@ extension FileLookups {
 
   /// The files directly in a directory, in the order of their names' bytes, which is that of the primary key.
   package func files(in directoryID: DirectoryID, limit: Int = Int.max) throws -> [FileRow] {
+    try files(in: directoryID, limit: limit, of: database)
+  }
+
+  func files(in directoryID: DirectoryID, limit: Int, of database: Database) throws -> [FileRow] {
     let select = try RawStatement(
       database, "SELECT \(Self.fileColumns) FROM resource WHERE directory_id = ? LIMIT ?")
     select.bind(1, directoryID)
