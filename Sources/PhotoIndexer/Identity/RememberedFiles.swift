@@ -143,14 +143,6 @@ final class RememberedFiles {
     exchanges.newcomer(inPlaceOf: assetID, uptime: uptime)
   }
 
-  func noteOrigin(_ place: Place, of assetID: AssetID, in batch: Batch) {
-    exchanges.noteOrigin(place, of: assetID, uptime: batch.uptime)
-  }
-
-  func origin(of assetID: AssetID, uptime: MonotonicTime) -> Place? {
-    exchanges.origin(of: assetID, uptime: uptime)
-  }
-
   // MARK: Files with many names
 
   func noteLeft(_ row: FileRow) { links.noteLeft(row) }

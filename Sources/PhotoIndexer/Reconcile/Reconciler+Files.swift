@@ -150,18 +150,14 @@ extension Reconciler {
     guard let source, let row = try batch.writer.file(source.directoryID, source.name),
       !isStillThere(row, device: nil)
     else { return }
-    try removeReplaced(row, at: source, in: &batch)
-  }
-
-  /// Removes a photo that has left its place. If another file stood in for it there, that file is another photo.
-  private func removeReplaced(_ row: FileRow, at place: Place, in batch: inout Batch) throws {
     let standIn = retries.takeStandIn(of: row.assetID)
-    try fileGone(place, in: &batch)
+    try fileGone(source, in: &batch)
     guard let standIn else { return }
-    if batch.departing.removeValue(forKey: place) != nil, try remove(row, in: &batch) {
-      events.ring.append(.removed(eventPlace(place), assetID: row.assetID))
+    // The file that has the place now is another photo.
+    if batch.departing.removeValue(forKey: source) != nil, try remove(row, in: &batch) {
+      events.ring.append(.removed(eventPlace(source), assetID: row.assetID))
     }
-    try decideStandIn(standIn, at: place, in: &batch)
+    try decideStandIn(standIn, at: source, in: &batch)
   }
 
   /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new
@@ -199,19 +195,15 @@ extension Reconciler {
     }
     let isExchanged = displaced.map { $0.assetID != row.assetID } ?? false
     // If two files exchange their names, the second leaves the place where the first has arrived.
-    if let stat, !row.hasIdentity(of: stat) || (isExchanged && isThere(stat, at: target)) {
+    if let stat, !row.hasIdentity(of: stat) {
       // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
-      let half = standInsExchange(row, from: source, to: target, stat, in: batch)
-      let isThere = isBackThere(
-        row, countsStandIn: half.map { $0 == .second } ?? isExchanged, uptime: batch.uptime)
-      if half == .first, try !others(of: stat, than: row, at: target, in: batch).isEmpty {
-        // Another photo was renamed over this one before, and now it is exchanged with the file that stands in for this
-        // one.
-        try fileFound(target, stat, reading: reading, in: &batch)
-        return try removeReplaced(row, at: source, in: &batch)
-      }
+      let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
-        if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) { return }
+        if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) {
+          // The photo that had arrived has left the place again, or was overwritten.
+          if !isThere { try fileGone(source, in: &batch) }
+          return
+        }
         try fileFound(target, stat, reading: reading, in: &batch)
         // Either the photo has left and the file that came back was renamed over it, or the rest of the batch reports
         // where the photo is.
@@ -308,7 +300,6 @@ extension Reconciler {
       // It is this photo, or the one over which this file was saved.
       retries.addPending(
         there.assetID, on: volumeID(of: there), at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
-      remembered.noteOrigin(source, of: there.assetID, in: batch)
     }
   }
 

@@ -16,8 +16,6 @@ struct Exchanges {
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
-  /// The places from which photos were renamed to those where other files stand in for them.
-  private var origins = RecentValues<AssetID, Place>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
@@ -41,12 +39,6 @@ struct Exchanges {
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
     newcomers.value(for: assetID, uptime: uptime)
   }
-
-  mutating func noteOrigin(_ place: Place, of assetID: AssetID, uptime: MonotonicTime) {
-    origins.note(place, for: assetID, uptime: uptime)
-  }
-
-  func origin(of assetID: AssetID, uptime: MonotonicTime) -> Place? { origins.value(for: assetID, uptime: uptime) }
 }
 
 /// Values that are valid for some seconds.
@@ -93,32 +85,6 @@ extension Reconciler {
     guard there.identity.inode == row.inode else { return false }
     return row.hasSizeAndTime(of: there)
       || remembered.displaced(from: Place(directoryID: row.directoryID, name: row.name), uptime: uptime) != nil
-  }
-
-  /// The half of an exchange that a rename is.
-  enum ExchangeHalf { case first, second }
-
-  /// The half of an exchange that a rename is, if the file that stands in for the photo in `source` takes part in it.
-  ///
-  /// A rename changes the change time of a file. So if the file that stands in came to its place no later than another file
-  /// left that place, the two have exchanged their names.
-  ///
-  /// - Parameter stat: the file that left for `target`.
-  func standInsExchange(
-    _ row: FileRow, from source: Place, to target: Place, _ stat: FileStat, in batch: Batch
-  ) -> ExchangeHalf? {
-    guard let standIn = retries[row.assetID]?.standIn, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID),
-      case .there(let there) = files.look(path(of: source)), there.identity.inode == standIn.inode,
-      there.changed <= stat.changed
-    else { return nil }
-    // The first half has brought the photo here.
-    return remembered.origin(of: row.assetID, uptime: batch.uptime) == target ? .second : .first
-  }
-
-  /// Whether a file that was seen at a place is there now.
-  func isThere(_ stat: FileStat, at place: Place) -> Bool {
-    guard case .there(let there) = files.look(path(of: place)) else { return false }
-    return there.identity.inode == stat.identity.inode
   }
 
   /// Notes that an unknown file was renamed over a photo. If photod-watch had seen that file there before, the photo has it

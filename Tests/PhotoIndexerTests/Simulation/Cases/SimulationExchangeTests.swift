@@ -205,44 +205,6 @@ import Testing
     ])
   }
 
-  @Test func secondNameThatIsExchangedWithAPhotoStays() async throws {
-    try await expectPasses([
-      .makeDirectory("/pics/y"), .write("/pics/d.jpg"), .write("/pics/y/b.jpg"),
-      .link("/pics/d.jpg", to: "/pics/b.jpg"), .settle, .exchange("/pics/b.jpg", with: "/pics/y/b.jpg"), .sync,
-      .rename("/pics/d.jpg", to: "/pics/b.jpg"),
-      .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
-    ])
-  }
-
-  @Test func savedPhotoThatIsExchangedWithANewOneKeepsItsId() async throws {
-    try await expectPasses([
-      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
-      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .settle, .rename("/pics/x/c.jpg", to: "/outside/a.jpg"),
-      .rename("/outside/a.jpg", to: "/pics/d.jpg"), .save("/pics/d.jpg", beside: "new.jpg"),
-      .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .write("/pics/a.jpg"),
-      .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
-    ])
-  }
-
-  @Test func photoThatWasRenamedOverAnotherAndExchangedWithANewOneKeepsItsId() async throws {
-    try await expectPasses([
-      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
-      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .settle, .rename("/pics/x/c.jpg", to: "/outside/a.jpg"),
-      .rename("/outside/a.jpg", to: "/pics/d.jpg"), .rename("/pics/d.jpg", to: "/pics/x/a.jpg"),
-      .write("/pics/a.jpg"), .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
-    ])
-  }
-
-  @Test func savedPhotoThatReplacesASecondNameAndIsExchangedKeepsItsId() async throws {
-    try await expectPasses([
-      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
-      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .link("/pics/x/c.jpg", to: "/pics/x/a.jpg"), .settle,
-      .rename("/pics/x/c.jpg", to: "/outside/a.jpg"), .rename("/outside/a.jpg", to: "/pics/d.jpg"),
-      .save("/pics/d.jpg", beside: "new.jpg"), .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .write("/pics/a.jpg"),
-      .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
-    ])
-  }
-
   @Test func photoThatIsExchangedTwiceAndReplacedKeepsItsId() async throws {
     try await expectPasses([
       .write("/pics/e.jpg"), .write("/pics/c.jpg"), .write("/pics/b.jpg"), .settle, .remove("/pics/b.jpg"),
