@@ -343,18 +343,17 @@ extension Reconciler {
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
-    let came = max(added, arrivalTime(of: row, at: batch.time))
     var (equal, alike, undecidedCount) = (nil as FileRow?, [FileRow](), 0)
     var judged: Set<AssetID> = []
     func examine(_ key: UInt64) throws {
-      try remembered.forEachCandidate(key, ofOriginalFrom: came, in: batch) { id in
+      try remembered.forEachCandidate(key, ofOriginalAddedAt: added, in: batch) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
         // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
         // kernel dates files by its last tick, and a rename changes the change time of an old file.
         guard judged.insert(id).inserted, id > row.assetID, let copied = try batch.writer.addedDate(of: id),
           copied > added,
           isRenamedAway(row, as: copy)
-            || age(of: made(copy), at: came) < tick(of: made(copy))
+            || age(of: made(copy), at: added) < tick(of: made(copy))
         else { return .passedOver }
         if row.marks.sample != nil, IdentityProof.compare(original, .init(copy)) == .undecided { sample(&copy) }
         switch IdentityProof.compare(original, .init(copy)) {
@@ -408,17 +407,6 @@ extension Reconciler {
       keys: .init(copy), made: min(added, made), end: min(added, made + tick(of: made)))
     guard !volumes.hasLastingInodes(volumeID) else { return [copied] }
     return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), made: added, end: added), copied]
-  }
-
-  /// When the present file of a photo came, if its file system shows that. The photo may have had another file before, and
-  /// a file that was there at that time is no copy of the present one. A time in the future shows nothing: the clock was
-  /// set back.
-  private func arrivalTime(of row: FileRow, at now: WallTime) -> WallTime {
-    guard row.birthTime != .unknown || volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else {
-      return .unknown
-    }
-    let came = row.birthTime == .unknown ? row.changeTime : row.birthTime
-    return came <= now ? came : .unknown
   }
 
   /// When a copy was made, as far as its file shows.

@@ -90,12 +90,12 @@ final class RememberedFiles {
     try insertions.hasCandidates(for: keys, time: batch.time, in: batch.writer, originals: originals)
   }
 
-  /// See ``RecentInsertions/forEach(_:ofOriginalFrom:in:uptime:_:)``.
+  /// See ``RecentInsertions/forEach(_:ofOriginalAddedAt:in:uptime:_:)``.
   func forEachCandidate(
-    _ key: UInt64, ofOriginalFrom date: WallTime, in batch: Batch,
+    _ key: UInt64, ofOriginalAddedAt date: WallTime, in batch: Batch,
     _ judge: (AssetID) throws -> RecentInsertions.Judgement
   ) rethrows {
-    try insertions.forEach(key, ofOriginalFrom: date, in: batch.writer, uptime: batch.uptime, judge)
+    try insertions.forEach(key, ofOriginalAddedAt: date, in: batch.writer, uptime: batch.uptime, judge)
   }
 
   /// A record shows that the asset has a file in its place.

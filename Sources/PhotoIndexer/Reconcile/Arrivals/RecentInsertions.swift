@@ -239,10 +239,10 @@ struct RecentInsertions {
   /// Looks at the assets of the last hour with this key that may be copies, those that were made first at first.
   ///
   /// - Parameters:
-  ///   - date: when the original was added, or got its present file. Files that were made before are passed over.
+  ///   - date: when the original was added. Files that were made before are passed over.
   ///   - judge: receives each asset once, though it may have been added several times.
   mutating func forEach(
-    _ key: UInt64, ofOriginalFrom date: WallTime, in writer: CatalogWriter, uptime: MonotonicTime,
+    _ key: UInt64, ofOriginalAddedAt date: WallTime, in writer: CatalogWriter, uptime: MonotonicTime,
     _ judge: (AssetID) throws -> Judgement
   ) rethrows {
     if self.writer !== writer {

@@ -286,7 +286,7 @@ private typealias Fixture = ReconcilerFixture
         return []
       }
       var found: [AssetID] = []
-      recent.forEach(RecentInsertions.Keys(row).all[0], ofOriginalFrom: added, in: writer, uptime: .boot) { id in
+      recent.forEach(RecentInsertions.Keys(row).all[0], ofOriginalAddedAt: added, in: writer, uptime: .boot) { id in
         found.append(id)
         return .passedOver
       }
@@ -371,7 +371,7 @@ private typealias Fixture = ReconcilerFixture
         var examined: [AssetID] = []
         for _ in 0..<2 {
           recent.forEach(
-            RecentInsertions.Keys(row(9)).all[0], ofOriginalFrom: 0, in: writer,
+            RecentInsertions.Keys(row(9)).all[0], ofOriginalAddedAt: 0, in: writer,
             uptime: MonotonicTime(nanoseconds: seconds * 1_000_000_000)
           ) {
             examined.append($0)

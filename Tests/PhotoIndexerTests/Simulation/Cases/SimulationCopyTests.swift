@@ -140,16 +140,4 @@ import Testing
         .carry("/pics/x/e.jpg", to: "/usb/a.jpg"), .copy("/usb/a.jpg", to: "/pics/x/c.jpg"), .settle,
       ])
   }
-
-  @Test(arguments: [SimulatedDisk.Kind.old, .ext4])
-  func aFileThatWasCopiedOverAPhotoAndLeavesIsNotItsOriginal(main: SimulatedDisk.Kind) async throws {
-    try await expectPasses(
-      main: main, usb: .fat,
-      [
-        .write("/pics/b.jpg"), .settle, .makeDirectory("/outside/y"), .write("/usb/e.jpg"), .settle,
-        .rename("/pics/b.jpg", to: "/outside/y/a.jpg"), .copy("/usb/e.jpg", to: "/pics/b.jpg"),
-        .watch(events: 1000, listings: 1000), .pass(milliseconds: 210), .watch(events: 1000, listings: 1000),
-        .take(1000, records: 1000), .remove("/pics/b.jpg"), .settle,
-      ])
-  }
 }
