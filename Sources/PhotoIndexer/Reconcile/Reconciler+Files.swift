@@ -54,7 +54,7 @@ extension Reconciler {
         try awaitContent(of: row, stat, in: batch)
         note(.deferred(eventPlace(place), assetID: row.assetID, .empty), as: .deferred)
       } else {
-        empty.note(place, inode: stat.identity.inode)
+        noteEmpty(place, stat)
         note(.ignored(eventPlace(place), assetID: nil, .empty), as: .same)
       }
       return

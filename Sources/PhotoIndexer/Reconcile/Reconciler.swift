@@ -22,7 +22,7 @@ final class Reconciler {
   /// Files in the places of other photos. It is decided which photos they are when all scans of their volumes have ended.
   var held = HeldFiles()
   var retries = ReadRetries()
-  var empty = EmptyFiles()
+  var emptyFiles = EmptyFiles()
   /// The syncs that were asked for when a batch is applied.
   var syncs = AskedSyncs()
   let remembered: RememberedFiles

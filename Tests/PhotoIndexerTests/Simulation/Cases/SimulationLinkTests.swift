@@ -87,4 +87,14 @@ import Testing
       .watch(events: 1000, listings: 1000), .write("/usb/a.jpg"), .settle,
     ])
   }
+
+  @Test func secondNameOfAnEmptyFileIsThereAlthoughAnotherDiskHasTheInode() async throws {
+    try await expectPasses(
+      [
+        .makeDirectory("/pics/x"), .start, .settle, .create("/pics/x/a.jpg"), .link("/pics/x/a.jpg", to: "/pics/b.jpg"),
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000),
+      ] + "abcdefgh".map { .write("/usb/\($0).jpg") } + [
+        .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .write("/pics/x/a.jpg"), .settle,
+      ])
+  }
 }
