@@ -231,4 +231,39 @@ import Testing
       .write("/pics/b.jpg"), .settle,
     ])
   }
+
+  @Test func photoThatIsRenamedOverAnotherAndOnWithALinkBackKeepsItsId() async throws {
+    try await expectPasses([
+      .write("/pics/p.jpg"), .write("/pics/s.jpg"), .start, .settle, .favorite("/pics/p.jpg", true), .settle,
+      .pass(milliseconds: 3000), .rename("/pics/p.jpg", to: "/pics/s.jpg"), .rename("/pics/s.jpg", to: "/pics/t.jpg"),
+      .link("/pics/t.jpg", to: "/pics/s.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatIsRenamedWhileANewFileTakesItsPlaceIsNotItsCopy() async throws {
+    try await expectPasses([
+      .write("/pics/a.jpg"), .write("/pics/d.jpg"), .start, .settle, .copyExactly("/pics/a.jpg", to: "/usb/a.jpg"),
+      .settle, .pass(milliseconds: 3000), .rename("/pics/a.jpg", to: "/pics/b.jpg"),
+      .rename("/pics/b.jpg", to: "/pics/c.jpg"), .rename("/pics/c.jpg", to: "/pics/f.jpg"), .write("/pics/new.jpg"),
+      .rename("/pics/new.jpg", to: "/pics/b.jpg"), .pass(milliseconds: 50), .rename("/pics/d.jpg", to: "/pics/c.jpg"),
+      .settle,
+    ])
+  }
+
+  @Test(arguments: [true, false]) func photoThatReturnsAndIsEditedKeepsItsId(isEdited: Bool) async throws {
+    try await expectPasses(
+      [
+        .write("/pics/a.jpg"), .start, .settle, .favorite("/pics/a.jpg", true), .settle, .pass(milliseconds: 3000),
+        .rename("/pics/a.jpg", to: "/pics/b.jpg"), .save("/pics/b.jpg", beside: ".new"),
+        .rename("/pics/b.jpg", to: "/pics/a.jpg"), .write("/pics/.n"), .rename("/pics/.n", to: "/pics/b.jpg"),
+      ] + (isEdited ? [.edit("/pics/a.jpg")] : []) + [.settle])
+  }
+
+  @Test func photoThatIsRenamedOverTheOtherOfAnExchangeIsGone() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .write("/pics/a.jpg"), .write("/pics/c.jpg"), .settle,
+      .exchange("/pics/a.jpg", with: "/pics/c.jpg"), .rename("/pics/a.jpg", to: "/pics/c.jpg"),
+      .rename("/pics/c.jpg", to: "/pics/x/a.jpg"), .settle,
+    ])
+  }
 }
