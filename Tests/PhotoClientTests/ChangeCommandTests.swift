@@ -27,6 +27,7 @@ import Varlink
         let album = AssetCollection(id: 42, kind: .album, title: "Rome", count: 0)
         try await $0.reply(CollectionPage(token: "l.1.1", collections: [album]))
       },
+      "FetchIDs": { try await $0.reply(AssetIDPage(token: "l.1.1", total: 0, offset: 0, ids: [])) },
       "PerformChanges": { asked in
         let sent = try asked.parameters(PerformChangesRequest.self).requests
         let number = requests.all.withLock { all in
