@@ -187,8 +187,8 @@ extension Reconciler {
     if let displaced, displaced.assetID == row.assetID, row.hasIdentity(of: displaced.stat),
       mayHaveMissed(source.directoryID), !(stat.map { row.hasIdentity(of: $0) } ?? false)
     {
-      // Another file came over this photo, and that file, or the next one, leaves the place now. The scan finds where the
-      // photo is.
+      // Another file was renamed over this photo, and events were lost. So the file that leaves the place now is not the
+      // photo. The scan finds where the photo is.
       noteMissing(row)
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
@@ -200,8 +200,10 @@ extension Reconciler {
       let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
         if try endExchange(from: source, where: row, to: target, stat, reading: reading, in: &batch) {
-          // The photo that had arrived has left the place again, or was overwritten.
-          if !isThere { try fileGone(source, in: &batch) }
+          // If the photo that had arrived is still known there, it has left the place again, or was overwritten.
+          if !isThere, try batch.writer.file(source.directoryID, source.name)?.assetID == row.assetID {
+            try fileGone(source, in: &batch)
+          }
           return
         }
         try fileFound(target, stat, reading: reading, in: &batch)
@@ -469,7 +471,7 @@ extension Reconciler {
   }
 
   /// Reads these files again, as many as one turn may. The others stay due. Once a volume has no room for a further file,
-  /// none of its files is looked at.
+  /// none of its files is looked at, or looked up in the catalog.
   ///
   /// - Parameter haveResults: whether their reading in the background has ended, so that they need no room.
   @discardableResult
@@ -479,6 +481,7 @@ extension Reconciler {
     var (result, full) = (ReadingAgain.complete, Set<VolumeID>())
     for assetID in assetIDs {
       guard !files.isTurnOver else { return .incomplete }
+      if !full.isEmpty, let volumeID = retries[assetID]?.volumeID, full.contains(volumeID) { continue }
       guard let row = try batch.writer.file(ofAsset: assetID) else {
         retries.remove(assetID)
         continue

@@ -1,11 +1,12 @@
 import Dispatch
-import PhotoCatalog
+import GRDBSQLite
 import PhotoExtract
 import PhotoModel
 import Synchronization
 import Testing
 import WatchRecords
 
+@testable import PhotoCatalog
 @testable import PhotoIndexer
 
 private typealias Fixture = ReconcilerFixture
@@ -83,17 +84,17 @@ private typealias Fixture = ReconcilerFixture
   /// A request that makes the library read pending files.
   enum Request: CaseIterable { case timer, sync }
 
-  /// A library whose first root has 300 files that are not read yet, and whose second root has one. That one came last.
-  private func pending(_ files: SlowFiles) throws -> ReconcilerFixture {
+  /// A library whose first root has so many files that are not read yet, and whose second root has one. That one came last.
+  private func pending(_ files: SlowFiles, count: Int = 300) throws -> ReconcilerFixture {
     let fixture = try ReconcilerFixture(disk: files.memory, files: files)
     try fixture.apply(Fixture.top)
     try fixture.addSecondRoot()
-    var records = (0..<300).map { Fixture.file("\($0).jpg", files.memory.write("/p/\($0).jpg")) }
+    var records = (0..<count).map { Fixture.file("\($0).jpg", files.memory.write("/p/\($0).jpg")) }
     records.append(Fixture.file("last.jpg", in: 60, files.memory.write("/q/last.jpg", device: 2)))
     // They were found by a reader that runs ahead, and which was busy.
     let contents = Dictionary(uniqueKeysWithValues: records.indices.map { ($0, ContentReading.late) })
     try fixture.apply(all: records, contents: contents)
-    #expect(files.begunPaths.isEmpty && fixture.reconciler.retries.pendingCount == 301)
+    #expect(files.begunPaths.isEmpty && fixture.reconciler.retries.pendingCount == count + 1)
     return fixture
   }
 
@@ -128,5 +129,32 @@ private typealias Fixture = ReconcilerFixture
     try self.request(request, fixture, files)
     let begun = files.begunPaths
     #expect(begun.contains("/q/last.jpg"), "\(begun.count) have begun")
+  }
+
+  private final class Steps { let count = Atomic(0) }
+
+  /// The steps of SQLite for a sync while a share has no room, and many of its files wait.
+  private func stepsOfSync(_ count: Int) throws -> Int {
+    let files = SlowFiles(isSecondShared: false, endsTurns: false)
+    defer { files.finish() }
+    let fixture = try pending(files, count: count)
+    try request(.sync, fixture, files)
+    let steps = Steps()
+    try fixture.catalog.write { writer in
+      sqlite3_progress_handler(
+        try writer.database.sqliteConnection, 1,
+        { steps in
+          Unmanaged<Steps>.fromOpaque(steps!).takeUnretainedValue().count.add(1, ordering: .relaxed)
+          return 0
+        }, Unmanaged.passUnretained(steps).toOpaque())
+    }
+    try request(.sync, fixture, files)
+    try fixture.catalog.write { sqlite3_progress_handler(try $0.database.sqliteConnection, 0, nil, nil) }
+    return steps.count.load(ordering: .relaxed)
+  }
+
+  @Test func aSyncLooksUpNoWaitingFilesOfAFullShare() throws {
+    let (few, many) = (try stepsOfSync(300), try stepsOfSync(1_200))
+    #expect(many < few * 3 / 2, "\(few), then \(many)")
   }
 }

@@ -46,6 +46,27 @@ private typealias Fixture = ReconcilerFixture
     #expect(try !fixture.asset("/p/a.jpg").isFavorite)
   }
 
+  /// A second name of the photo was deleted, so the photo's own file looks like a deleted one. A third file was renamed to
+  /// the photo's former name since the exchange.
+  @Test func fileThatComesAfterAnExchangeWithANewFileIsThere() throws {
+    let fixture = try ReconcilerFixture()
+    try fixture.apply(Fixture.top, Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg")))
+    let id = try #require(try fixture.paths()["/p/a.jpg"])
+    try fixture.apply(Fixture.file("second.jpg", fixture.disk.link("/p/a.jpg", "/p/second.jpg")))
+    fixture.disk.pass(3_600)
+    fixture.disk.remove("/p/second.jpg")
+    try fixture.apply(Fixture.gone("second.jpg"))
+    fixture.disk.pass(3_600)
+    fixture.disk.write("/p/b.jpg", bytes: 300)
+    fixture.disk.exchange("/p/a.jpg", "/p/b.jpg")
+    let (a, b) = (fixture.disk.stat(Fixture.bytes("/p/a.jpg")), fixture.disk.stat(Fixture.bytes("/p/b.jpg")))
+    fixture.disk.write("/p/third.jpg", bytes: 400)
+    fixture.disk.move("/p/third.jpg", "/p/a.jpg")
+    try fixture.apply(Fixture.moved("b.jpg", to: "a.jpg", a), Fixture.moved("a.jpg", to: "b.jpg", b))
+    let paths = try fixture.paths()
+    #expect(paths["/p/b.jpg"] == id && Set(paths.keys) == ["/p/a.jpg", "/p/b.jpg"])
+  }
+
   /// A save replaces the file of a photo. If the photo is exchanged before photod looks at the save, the rename of the
   /// other file replaces the photo that photod knows.
   @Test func photoThatIsSavedAndThenExchangedKeepsItsIdentifier() throws {

@@ -100,9 +100,10 @@ extension Reconciler {
   /// of the exchange is reported later.
   func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
     guard case .there(let stat) = files.look(path(of: source)) else { return false }
+    guard row.inode == stat.identity.inode else { return false }
     // It may have been written since. If it is a new file with the inode of the photo, the photo is deleted, and a copy of
-    // it stays a photo of its own.
-    return row.inode == stat.identity.inode
+    // it stays a photo of its own. If inodes do not last, equal inodes prove nothing.
+    return volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) || row.hasSizeAndTime(of: stat)
   }
 
   /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that
@@ -123,7 +124,7 @@ extension Reconciler {
     batch.context.evidence = .event
     if former.assetID == row.assetID {
       // An unknown file came over the photo, and was taken for a file that a program saved. Or the photo was saved, and then
-      // renamed before that file came. If the photo has left its new name too, later records report where it is.
+      // renamed before that file came. If the photo has left its new name as well, later records report its place.
       let isPhoto =
         try stat.map { stat in
           try former.hasIdentity(of: stat)
