@@ -103,6 +103,7 @@ extension FolderWatch {
   }
 
   /// Why a directory is polled that the kernel refuses to watch.
+  ///
   /// - Parameter descriptor: is open on the directory.
   /// - Returns: nil if the directory can't be read, or can't be watched for another reason.
   func refusal(_ error: SystemError, _ descriptor: Int32) -> PollingReason? {
@@ -114,6 +115,7 @@ extension FolderWatch {
   }
 
   /// Asks again for the watch of a directory that the kernel has refused to watch. The directory must be listed after that.
+  ///
   /// - Parameter descriptor: is open on the directory.
   func watchAtLast(_ index: NodeIndex, _ descriptor: Int32) {
     guard polling.directories[index]?.reason == .refused, hasRoomForWatch,

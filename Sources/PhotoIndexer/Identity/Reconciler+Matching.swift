@@ -78,8 +78,8 @@ extension Reconciler {
 
   /// Decides which photos the held files are, once no listing and no scan that may find a known file is under way.
   ///
-  /// - Complexity: O(n log n) in the files that are decided. Each file that is new or was saved is read, if it was not read ahead. If this
-  ///   turn has no time for a file, a later one reads it.
+  /// - Complexity: O(n log n) in the files that are decided. Each file that is new or was saved is read, if it was not
+  ///   read ahead. If this turn has no time for a file, a later one reads it.
   func decideHeldFiles(in batch: inout Batch) throws {
     guard !held.isEmpty else { return }
     var searched: [HeldFiles.Group: Bool] = [:]

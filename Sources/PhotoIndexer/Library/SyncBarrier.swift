@@ -10,7 +10,7 @@ final class SyncBarrier: Sendable {
     /// The lanes whose answer was applied.
     var answered: Set<Int> = []
     let continuation: CheckedContinuation<Void, any Error>
-    /// Ends the wait when its time is over.
+    /// Ends the wait after the timeout.
     let timer: Task<Void, any Error>
 
     func resume(with result: Result<Void, any Error>) {
@@ -69,7 +69,8 @@ final class SyncBarrier: Sendable {
   /// The caller is resumed by the last answer itself. A group of tasks for the wait and for the timeout would need threads
   /// of the tasks' pool in between, for which it may have to wait.
   ///
-  /// - Parameter timeout: waits for the time to be over, and returns the error to be thrown then.
+  /// - Parameter timeout: returns after the timeout, with the error that is thrown then. It throws only if it is cancelled:
+  ///   if it threw before, the wait would have no timeout.
   func wait(
     timeout: @escaping @Sendable () async throws -> any Error, ask: @Sendable (UInt64) -> Set<Int>
   ) async throws {

@@ -12,8 +12,8 @@ struct EmptyFiles {
     let inode: UInt64
   }
 
-  /// More empty files than this are downloads that failed. Then all names are forgotten, and the next scan finds those of
-  /// files that have been written.
+  /// The most names that are kept. So many empty files are failed downloads. Then all names are removed, and the next scan
+  /// finds the files that have been written.
   private static let limit = 4_096
 
   private var places: [Key: Set<Place>] = [:]

@@ -30,7 +30,8 @@ struct HeldFiles {
   /// - Parameter limit: the most files that are held.
   init(limit: Int = 20_000) { self.limit = limit }
 
-  /// The groups are separate, so that one that is still scanned costs the decisions about another nothing.
+  /// The groups are separate, so that a decision about one of them does not look at the files of another that is still
+  /// scanned.
   private var files: [Group: [DirectoryID: [[UInt8]: File]]] = [:]
   /// The group of each directory, as it was when a file of the directory was held last.
   private var groups: [DirectoryID: Group] = [:]

@@ -13,8 +13,8 @@ import WatchRecords
 /// library at the beginning of an epoch and is visible at its end:
 /// 1. A photo keeps its id and favorite at every moment if it was not touched, has no second name and is no copy of a
 ///    photo that left. This holds whatever was unmounted, lost, killed or restarted. A photo counts as one that left if it
-///    was moved and saved while events were lost, or saved then by a file with the content of a photo that had left. So does a photo that the library saw only between two settled states,
-///    if its root was not available at the second one.
+///    was moved and saved while events were lost, or saved then by a file with the content of a photo that had left. So
+///    does a photo that the library saw only between two settled states, if its root was not available at the second one.
 /// 2. A photo that was touched keeps its id, except in these cases:
 ///    - It was out of sight meanwhile: hidden, outside the roots, or in a folder that can't be read.
 ///    - The proof of its identity was lost. It was moved, and events were lost (overflow, a dead photod or
@@ -50,9 +50,9 @@ import WatchRecords
 ///    folder, wherever that folder moves. A photo that came into the library and left it within the epoch may be
 ///    between the two. It was saved over the first, and then renamed, copied or saved in turn. Or it left in an earlier
 ///    epoch and was a copy of the first that was taken for a move to another disk. A photo that left so, with the id of
-///    the first, may also come back epochs later. So may a photo be between the two that was changed and left within the
-///    epoch, if events were lost and its file system has no birth times. A file with several names may have the id of a photo for which it was
-///    taken, under any of its names, if events were lost.
+///    the first, may also come back epochs later. If events were lost, a photo that was changed and left within the epoch
+///    may be between the two as well, if its file system has no birth times. A file with several names may have the id of
+///    a photo for which it was taken, under any of its names, if events were lost.
 struct SimulationOracle {
   struct Known {
     let id: AssetID
