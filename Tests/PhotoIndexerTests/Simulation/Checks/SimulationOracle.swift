@@ -31,8 +31,8 @@ import WatchRecords
 ///      has the same content, the clock was set since the photo came, an hour passed before the library saw the move,
 ///      it was changed or renamed over another photo before the library had it in its new place, or a person gave user
 ///      data to the copy.
-///    - It was moved to another file system, and has an id again that it had in an earlier epoch and lost with some
-///      events. Its content is that of the asset which was deleted then. A present photo with this content comes first,
+///    - It was moved to another file system, or is on one that keeps no inodes, and has an id again that it had in an
+///      earlier epoch and lost with some events or out of sight. Its content is that of the asset which was deleted then. A present photo with this content comes first,
 ///      but a new one without user data is found by its content only after the library was idle.
 ///    - It was saved by a file that the library knows as a photo, and that file was renamed or changed again more than
 ///      two seconds after its birth, all before the watcher read the events. A save is a rename within two seconds of
@@ -430,7 +430,8 @@ struct SimulationOracle {
     for (photo, path, id) in visible {
       let placement = placements[photo]!
       let isOwnAgain =
-        carried.contains(photo) && known[photo]?.isGiven == false && allIDs[photo, default: []].contains(id)
+        (carried.contains(photo) || kinds[placement.key.volume] == .fat) && known[photo]?.isGiven == false
+        && allIDs[photo, default: []].contains(id)
       if let before = known[photo], promises(photo, placement, open: open, kinds: kinds) {
         if disturbed.contains(photo) { judgements.touched += 1 }
         if carried.contains(photo) { judgements.carried += 1 }
