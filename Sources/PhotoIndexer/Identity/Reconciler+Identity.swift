@@ -343,15 +343,17 @@ extension Reconciler {
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
+    let written = lastWritten(row)
     var (equal, alike, undecidedCount) = (nil as FileRow?, [FileRow](), 0)
     var judged: Set<AssetID> = []
     func examine(_ key: UInt64) throws {
       try remembered.forEachCandidate(key, ofOriginalAddedAt: added, in: batch) { id in
         guard var copy = try copy(id, of: row, in: batch) else { return .unfit }
         // Two files that were there from the beginning are two photos, even if one was saved or renamed since. The
-        // kernel dates files by its last tick, and a rename changes the change time of an old file.
+        // kernel dates files by its last tick, and a rename changes the change time of an old file. A photo that got its
+        // content after the other one came may itself be the copy.
         guard judged.insert(id).inserted, id > row.assetID, let copied = try batch.writer.addedDate(of: id),
-          copied > added,
+          copied > added, copied >= written,
           isRenamedAway(row, as: copy)
             || age(of: made(copy), at: added) < tick(of: made(copy))
         else { return .passedOver }
@@ -407,6 +409,14 @@ extension Reconciler {
       keys: .init(copy), made: min(added, made), end: min(added, made + tick(of: made)))
     guard !volumes.hasLastingInodes(volumeID) else { return [copied] }
     return [RecentInsertions.Originals(keys: .init(copy, renamedOn: volumeID), made: added, end: added), copied]
+  }
+
+  /// When a file was there with other content, or was not there yet. An asset may get its file and its content long after
+  /// it came, for example if a program saves another file in its place. It is unknown if the clock of a server was ahead
+  /// when the file was read.
+  private func lastWritten(_ row: FileRow) -> WallTime {
+    let written = row.birthTime == .unknown ? row.modificationTime : row.birthTime
+    return written <= row.readTime ? written : .unknown
   }
 
   /// When a copy was made, as far as its file shows.

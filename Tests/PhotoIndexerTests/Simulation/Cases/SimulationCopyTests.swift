@@ -140,4 +140,31 @@ import Testing
         .carry("/pics/x/e.jpg", to: "/usb/a.jpg"), .copy("/usb/a.jpg", to: "/pics/x/c.jpg"), .settle,
       ])
   }
+
+  /// A copy of another photo takes the place of one that left, and is removed.
+  ///
+  /// - Parameter isKilled: whether photod is killed in between, and forgets what it does not store.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [true, false])
+  func copyThatTookThePlaceOfAnotherPhotoIsNotItsOriginal(main: SimulatedDisk.Kind, isKilled: Bool) async throws {
+    for usb in SimulatedDisk.Kind.allCases {
+      try await expectPasses(
+        main: main, usb: usb,
+        [
+          .write("/pics/b.jpg"), .settle, .write("/usb/e.jpg"), .settle, .rename("/pics/b.jpg", to: "/outside/b.jpg"),
+          .copy("/usb/e.jpg", to: "/pics/b.jpg"), .watch(events: 1000, listings: 1000), .pass(milliseconds: 210),
+          .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .remove("/pics/b.jpg"),
+        ] + (isKilled ? [.kill] : []) + [.settle])
+    }
+  }
+
+  /// - Parameter isSeenLate: whether the watcher sees the save and the move together.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [true, false])
+  func photoThatIsSavedAndMovedToAnotherDiskKeepsItsId(main: SimulatedDisk.Kind, isSeenLate: Bool) async throws {
+    for usb in SimulatedDisk.Kind.allCases {
+      try await expectPasses(
+        main: main, usb: usb,
+        [.write("/pics/b.jpg"), .settle, .save("/pics/b.jpg", beside: ".new")] + (isSeenLate ? [] : [.settle])
+          + [.touch("/pics/b.jpg"), .carry("/pics/b.jpg", to: "/usb/b.jpg"), .settle])
+    }
+  }
 }
