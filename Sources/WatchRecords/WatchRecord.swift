@@ -50,6 +50,12 @@ public struct FileEvent: Hashable, Sendable {
     case created
     /// MOVED_TO: the file had another name before.
     case renamed
+    /// The same, and the file that had this name before may have got the other name in exchange (renameat2(2) with
+    /// RENAME_EXCHANGE). The kernel reports an exchange as two renames, and this is the first. Or one file was renamed and
+    /// at once renamed back, with the same two events.
+    case firstOfExchange
+    /// The second of the two.
+    case secondOfExchange
   }
 
   public static let none = FileEvent(time: .unknown, isWritten: false)

@@ -5,7 +5,7 @@
 /// orders). A frame is one ordered batch.
 public enum WatchStream {
   /// The number changes with the format. Both programs are of one build, so there is no negotiation.
-  public static let version: UInt8 = 7
+  public static let version: UInt8 = 8
   /// The first bytes of each side: seven letters and the version.
   public static let greeting: [UInt8] = Array("photodw".utf8) + [version]
   /// The longest payload of a frame.

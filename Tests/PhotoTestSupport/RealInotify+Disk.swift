@@ -66,6 +66,15 @@ package final class Disk: Sendable {
 
   package func rename(_ from: String, _ to: String) { Glibc.rename(path(from), path(to)) }
 
+  /// Exchanges two names by renameat2(2) with RENAME_EXCHANGE. Swift does not import that function.
+  package func exchange(_ one: String, _ other: String) throws {
+    typealias Function = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    let renameat2 = unsafeBitCast(
+      try require(dlsym(nil, "renameat2"), "the C library has renameat2"), to: Function.self)
+    try require(
+      renameat2(AT_FDCWD, path(one), AT_FDCWD, path(other), 2) == 0, "\(one) and \(other) exchange their names")
+  }
+
   package static func removeTree(_ path: String) {
     chmod(path, 0o755)
     if let stream = opendir(path) {

@@ -95,11 +95,13 @@ package struct ModelTree {
       guard directories[directory] != nil else { return violations.append("no file in \(directory), unknown") }
       directories[directory]?.files[name] = nil
 
-    case .fileMoved(let from, let fromName, let to, let toName, let stat, _):
+    case .fileMoved(let from, let fromName, let to, let toName, let stat, let event):
       guard directories[from] != nil, directories[to] != nil else {
         return violations.append("a file moves from \(from) to \(to), unknown")
       }
-      let known = directories[from]?.files.removeValue(forKey: fromName)
+      let known = directories[from]?.files[fromName]
+      // The first half of an exchange has brought another file to the old name of the second.
+      if event.naming != .secondOfExchange { directories[from]?.files[fromName] = nil }
       // Without a stat, the file has left the new name again. The known stat is kept there until a later record
       // corrects it.
       directories[to]?.files[toName] = stat ?? known

@@ -72,7 +72,7 @@ import WatchRecords
     let session = try await WatchSession(roots: [disk.root])
     let a = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
     let b = try #require(session.model.number(ofPath: Array(disk.path("b").utf8)))
-    try #require(renameat2(disk.path("a"), disk.path("b")) == 0)
+    try disk.exchange("a", "b")
     try await session.sync()
     session.expectDiskState([disk.root])
     #expect(session.model.number(ofPath: Array(disk.path("a").utf8)) == b)
@@ -92,7 +92,7 @@ import WatchRecords
     try await session.sync()
     let a = try #require(session.model.number(ofPath: Array(disk.path("a").utf8)))
     let b = try #require(session.model.number(ofPath: Array(disk.path("b").utf8)))
-    try #require(renameat2(disk.path("a"), disk.path("b")) == 0)
+    try disk.exchange("a", "b")
     try await session.sync()
     #expect(session.model.number(ofPath: Array(disk.path("a").utf8)) == b)
     #expect(session.model.number(ofPath: Array(disk.path("b").utf8)) == a)
@@ -403,11 +403,4 @@ extension Disk {
     write("\(name)/one.jpg")
     return chmod(path(name), 0) == 0
   }
-}
-
-/// renameat2(2) with RENAME_EXCHANGE; Swift does not import it.
-private func renameat2(_ one: String, _ other: String) -> Int32 {
-  guard let symbol = dlsym(nil, "renameat2") else { return -1 }
-  typealias Function = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-  return unsafeBitCast(symbol, to: Function.self)(AT_FDCWD, one, AT_FDCWD, other, 2)
 }

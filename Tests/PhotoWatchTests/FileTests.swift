@@ -116,6 +116,53 @@ import WatchRecords
     await session.watcher.stop()
   }
 
+  /// The kernel reports an exchange of two names as two renames, one directly after the other.
+  @Test func halvesOfAnExchangeAreMarked() async throws {
+    disk.write("a.jpg")
+    disk.write("b/c.jpg")
+    disk.write("d.jpg")
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    // photod-watch then reads all events at once, so that it knows the second half when it reports the first.
+    kill(process, SIGSTOP)
+    try disk.exchange("a.jpg", "b/c.jpg")
+    try disk.exchange("d.jpg", "a.jpg")
+    kill(process, SIGCONT)
+    let namings = Self.namings(of: try await session.sync())
+    #expect(namings == [.firstOfExchange, .secondOfExchange, .firstOfExchange, .secondOfExchange])
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
+  /// Other renames between the two names are no exchange.
+  @Test func renamesThereAndBackAreNoExchange() async throws {
+    for name in ["a.jpg", "c.jpg", "e.jpg"] { disk.write(name) }
+    let session = try await WatchSession(roots: [disk.root])
+    let process = try #require(session.watcher.processID)
+    kill(process, SIGSTOP)
+    // An event of any file between them.
+    disk.rename("a.jpg", "b.jpg")
+    chmod(disk.path("c.jpg"), 0o600)
+    disk.rename("b.jpg", "a.jpg")
+    // A rename that is not watched between them.
+    disk.rename("c.jpg", "d.jpg")
+    Disk.write(disk.outside + "/one", "")
+    Glibc.rename(disk.outside + "/one", disk.outside + "/two")
+    disk.rename("d.jpg", "c.jpg")
+    // A third name.
+    disk.rename("e.jpg", "f.jpg")
+    disk.rename("f.jpg", "h.jpg")
+    kill(process, SIGCONT)
+    let namings = Self.namings(of: try await session.sync())
+    #expect(namings == Array(repeating: .renamed, count: 6))
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
+  private static func namings(of records: [WatchRecord]) -> [FileEvent.Naming] {
+    records.compactMap { if case .fileMoved(_, _, _, _, _, let event) = $0 { event.naming } else { nil } }
+  }
+
   @Test func atomicSaveIsOneRecord() async throws {
     disk.write("a.jpg", "old")
     let session = try await WatchSession(roots: [disk.root])

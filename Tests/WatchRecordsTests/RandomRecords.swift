@@ -13,7 +13,7 @@ extension SeededGenerator {
   }
 
   mutating func name() -> [UInt8] {
-    let length = Int.random(in: 0..<10, using: &self) == 0 ? 255 : Int.random(in: 0...20, using: &self)
+    let length = Int.random(in: 0..<10, using: &self) == 0 ? 255 : Int.random(in: 0...40, using: &self)
     return (0..<length).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 

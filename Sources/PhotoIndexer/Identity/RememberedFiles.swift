@@ -139,6 +139,14 @@ final class RememberedFiles {
     exchanges.noteNewcomer(assetID, inPlaceOf: other, uptime: batch.uptime)
   }
 
+  func notePartner(_ row: FileRow, at place: Place, in batch: Batch) {
+    exchanges.notePartner(row, at: place, uptime: batch.uptime)
+  }
+
+  func takePartner(at place: Place, uptime: MonotonicTime) -> FileRow? {
+    exchanges.takePartner(at: place, uptime: uptime)
+  }
+
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
     exchanges.newcomer(inPlaceOf: assetID, uptime: uptime)
   }

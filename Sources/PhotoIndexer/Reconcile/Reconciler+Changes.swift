@@ -133,7 +133,7 @@ extension Reconciler {
         }
         return
       }
-      if try remove(occupant, mayGoOn: !isExchanged(occupant, with: source), in: &batch) {
+      if try remove(occupant, mayGoOn: !isExchanged(occupant, with: source, in: batch), in: &batch) {
         note(.removed(eventPlace(target), assetID: occupant.assetID), as: .same)
         remembered.noteDisplaced(occupant, from: target, in: batch)
       }

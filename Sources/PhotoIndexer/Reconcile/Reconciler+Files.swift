@@ -150,14 +150,18 @@ extension Reconciler {
     guard let source, let row = try batch.writer.file(source.directoryID, source.name),
       !isStillThere(row, device: nil)
     else { return }
+    try removeReplaced(row, at: source, in: &batch)
+  }
+
+  /// Removes a photo that has left its place. If another file stood in for it there, that file is another photo.
+  private func removeReplaced(_ row: FileRow, at place: Place, in batch: inout Batch) throws {
     let standIn = retries.takeStandIn(of: row.assetID)
-    try fileGone(source, in: &batch)
+    try fileGone(place, in: &batch)
     guard let standIn else { return }
-    // The file that has the place now is another photo.
-    if batch.departing.removeValue(forKey: source) != nil, try remove(row, in: &batch) {
-      events.ring.append(.removed(eventPlace(source), assetID: row.assetID))
+    if batch.departing.removeValue(forKey: place) != nil, try remove(row, in: &batch) {
+      events.ring.append(.removed(eventPlace(place), assetID: row.assetID))
     }
-    try decideStandIn(standIn, at: source, in: &batch)
+    try decideStandIn(standIn, at: place, in: &batch)
   }
 
   /// Applies a rename that the kernel reported with both names. The file keeps its asset, which `move` gives the new
@@ -193,9 +197,24 @@ extension Reconciler {
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
-    let isExchanged = displaced.map { $0.assetID != row.assetID } ?? false
-    // If two files exchange their names, the second leaves the place where the first has arrived.
-    if let stat, !row.hasIdentity(of: stat) {
+    let isSecondHalf = batch.context.event.naming == .secondOfExchange
+    let isExchanged =
+      switch batch.context.event.naming {
+      case .firstOfExchange: false
+      case .secondOfExchange: true
+      case .unknown, .created, .renamed: displaced.map { $0.assetID != row.assetID } ?? false
+      }
+    if batch.context.event.naming == .firstOfExchange, let stat, retries[row.assetID]?.standIn != nil,
+      let other = try others(of: stat, than: row, at: target, in: batch).first, try !isSave(other, stat, in: batch)
+    {
+      // The other photo was renamed over this one before, and now it is exchanged with the file that stands in for this
+      // one.
+      try fileFound(target, stat, reading: reading, in: &batch)
+      return try removeReplaced(row, at: source, in: &batch)
+    }
+    // If two files exchange their names, the second leaves the place where the first has arrived. The target may have
+    // another name (hard link) of the first since. Then only the events show the exchange.
+    if let stat, isSecondHalf || !row.hasIdentity(of: stat) {
       // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
       let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {
@@ -302,6 +321,10 @@ extension Reconciler {
       // It is this photo, or the one over which this file was saved.
       retries.addPending(
         there.assetID, on: volumeID(of: there), at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
+      if isSecondHalf, let displaced, displaced.assetID != row.assetID {
+        // If this photo turns up elsewhere, it was not renamed back.
+        remembered.notePartner(displaced, at: target, in: batch)
+      }
     }
   }
 
@@ -318,14 +341,25 @@ extension Reconciler {
     if let file = held.remove(left) {
       return try decide(left, row: nil, file.stat, reading: file.reading, in: &batch)
     }
-    if let standIn { try decideStandIn(standIn, at: left, in: &batch) }
+    // No rename from that place was reported. So if the photo came there in what may be an exchange, it was one.
+    let partner = remembered.takePartner(at: left, uptime: batch.uptime)
+    if let standIn { try decideStandIn(standIn, at: left, of: partner, in: &batch) }
   }
 
   /// Decides the file that stood in for a photo that has turned up elsewhere (see ``ReadRetry/standIn``).
-  func decideStandIn(_ standIn: FileIdentity, at place: Place, in batch: inout Batch) throws {
+  ///
+  /// - Parameter partner: the photo that this file is if it is no other known one.
+  func decideStandIn(
+    _ standIn: FileIdentity, at place: Place, of partner: FileRow? = nil, in batch: inout Batch
+  ) throws {
     switch files.look(path(of: place)) {
     case .there(var there) where there.identity.inode == standIn.inode:
       there.identity = standIn
+      if let partner, there.byteCount > 0,
+        try bringBack(partner, to: place, there, reading: nil, in: &batch)
+      {
+        return
+      }
       try fileFound(place, there, reading: nil, in: &batch)
     case .there, .absent: return
     case .unknown: requireScan(for: place.directoryID)

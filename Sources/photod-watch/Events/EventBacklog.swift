@@ -58,6 +58,23 @@ struct EventBacklog {
   /// Whether an unhandled event reports a rename out of this watch's directory or into it.
   func hasRename(in watch: Int32) -> Bool { renames[watch] != nil }
 
+  /// Whether the next two events report this rename of a file.
+  func beginsWithRename(
+    from source: (watch: Int32, name: [UInt8]), to target: (watch: Int32, name: [UInt8]), cookie: UInt32
+  ) -> Bool {
+    guard head + 1 < entries.count else { return false }
+    let halves = [(source, UInt32(IN_MOVED_FROM)), (target, UInt32(IN_MOVED_TO))]
+    var nameStart = nameHead
+    for (entry, (place, mask)) in zip(entries[head...], halves) {
+      let nameEnd = nameStart + Int(entry.nameLength)
+      guard entry.watch == place.watch, entry.mask == mask, entry.moveCookie == cookie,
+        names[nameStart..<nameEnd].elementsEqual(place.name)
+      else { return false }
+      nameStart = nameEnd
+    }
+    return true
+  }
+
   /// - Parameter time: when the event was read.
   mutating func append(_ event: UnsafeMutablePointer<inotify_event>, time: FileTime) {
     if isEmpty { removeAll() }

@@ -15,9 +15,20 @@ struct HeldMoves {
     var touched: FileEvent?
   }
 
+  /// A rename whose both halves were read.
+  struct Rename {
+    var from: FilePlace
+    var to: FilePlace
+    var cookie: UInt32
+    /// The stamp of its second half.
+    var stamp: UInt64
+  }
+
   private(set) var departures: [UInt32: Departure] = [:]
   private var byPlace: [FilePlace: UInt32] = [:]
   private var perDirectory: [NodeReference: Int] = [:]
+  /// The last rename, unless it ended an exchange.
+  private var last: Rename?
 
   var isEmpty: Bool { departures.isEmpty }
   var oldest: Moment? { departures.values.map(\.since).min() }
@@ -38,6 +49,17 @@ struct HeldMoves {
     let count = perDirectory[directory, default: 1]
     perDirectory[directory] = count == 1 ? nil : count - 1
     return departure
+  }
+
+  /// Notes a rename.
+  /// - Returns: whether the rename before it was the first half of an exchange that this one ends.
+  mutating func endsExchange(with rename: Rename) -> Bool {
+    let isSecond =
+      last.map {
+        $0.from == rename.to && $0.to == rename.from && $0.cookie &+ 1 == rename.cookie && $0.stamp + 2 == rename.stamp
+      } ?? false
+    last = isSecond ? nil : rename
+    return isSecond
   }
 
   /// Removes the renames from names that `isWanted` accepts, if nothing has happened at the old name since.

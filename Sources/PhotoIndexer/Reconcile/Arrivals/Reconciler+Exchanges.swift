@@ -16,6 +16,8 @@ struct Exchanges {
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
+  /// By the place to which a file was renamed back: the photo that is there instead if the two renames were an exchange.
+  private var partners = RecentValues<Place, FileRow>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
@@ -34,6 +36,15 @@ struct Exchanges {
 
   mutating func noteNewcomer(_ assetID: AssetID, inPlaceOf other: AssetID, uptime: MonotonicTime) {
     newcomers.note(assetID, for: other, uptime: uptime)
+  }
+
+  mutating func notePartner(_ row: FileRow, at place: Place, uptime: MonotonicTime) {
+    partners.note(row, for: place, uptime: uptime)
+  }
+
+  mutating func takePartner(at place: Place, uptime: MonotonicTime) -> FileRow? {
+    defer { partners.remove(place) }
+    return partners.value(for: place, uptime: uptime)
   }
 
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {
@@ -96,11 +107,16 @@ extension Reconciler {
     remembered.noteDisplaced(row, from: place, in: batch)
   }
 
-  /// Whether a photo has the former place of the file that was renamed over it. Then it did not leave, and the second half
-  /// of the exchange is reported later.
-  func isExchanged(_ row: FileRow, with source: FileRow) -> Bool {
-    guard case .there(let stat) = files.look(path(of: source)) else { return false }
-    guard row.inode == stat.identity.inode else { return false }
+  /// Whether a photo and the file that was renamed over it have exchanged their names. Then the photo did not leave, and the
+  /// second half of the exchange is reported later.
+  func isExchanged(_ row: FileRow, with source: FileRow, in batch: Batch) -> Bool {
+    let look = files.look(path(of: source))
+    if batch.context.event.naming == .firstOfExchange {
+      // The photo may have left the place of the other file again. If that file is there, it was renamed back.
+      guard case .there(let stat) = look else { return true }
+      return source.inode != stat.identity.inode
+    }
+    guard case .there(let stat) = look, row.inode == stat.identity.inode else { return false }
     // It may have been written since. If it is a new file with the inode of the photo, the photo is deleted, and a copy of
     // it stays a photo of its own. If inodes do not last, equal inodes prove nothing.
     return volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) || row.hasSizeAndTime(of: stat)
@@ -147,22 +163,32 @@ extension Reconciler {
       }
       return true
     }
-    // The photo was written or saved since, which made another file of it, and that file is not known anywhere.
-    guard let stat, try batch.writer.file(target.directoryID, target.name) == nil,
-      try others(of: stat, than: former, at: target, in: batch).isEmpty,
-      try former.hasIdentity(of: stat) || !wasDeleted(stat, at: target, in: batch),
+    return try stat.map { try bringBack(former, to: target, $0, reading: reading, in: &batch) } ?? false
+  }
+
+  /// Restores a photo that lost its place to another in an exchange, and has that one's former place.
+  ///
+  /// - Parameter former: the file that it had. If another file is in the place, the photo was written or saved since, which
+  ///   made that file.
+  /// - Returns: false if that other file is a photo of its own.
+  func bringBack(
+    _ former: FileRow, to place: Place, _ stat: FileStat, reading: ContentReading?, in batch: inout Batch
+  ) throws -> Bool {
+    guard try batch.writer.file(place.directoryID, place.name) == nil,
+      try others(of: stat, than: former, at: place, in: batch).isEmpty,
+      try former.hasIdentity(of: stat) || !wasDeleted(stat, at: place, in: batch),
       let deleted = try batch.writer.tombstones(inode: former.inode).first(where: { $0.assetID == former.assetID })
     else { return false }
-    let (content, file) = read(target, stat, assetID: former.assetID, reading: reading, isSampled: true)
+    let (content, file) = read(place, stat, assetID: former.assetID, reading: reading, isSampled: true)
     remembered.noteFile(inode: file.inode)
     batch.noteChange()
-    listings.forget(target)
+    listings.forget(place)
     try restore(deleted, content, file, in: &batch)
     // If that other file turns out to be one of its own, a later record reports where the photo's former file is.
     if !former.hasIdentity(of: stat) {
       var displaced = former
-      (displaced.directoryID, displaced.name) = (target.directoryID, target.name)
-      remembered.noteDisplaced(displaced, from: target, in: batch)
+      (displaced.directoryID, displaced.name) = (place.directoryID, place.name)
+      remembered.noteDisplaced(displaced, from: place, in: batch)
     }
     return true
   }

@@ -205,6 +205,44 @@ import Testing
     ])
   }
 
+  @Test func secondNameThatIsExchangedWithAPhotoStays() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/y"), .write("/pics/d.jpg"), .write("/pics/y/b.jpg"),
+      .link("/pics/d.jpg", to: "/pics/b.jpg"), .settle, .exchange("/pics/b.jpg", with: "/pics/y/b.jpg"), .sync,
+      .rename("/pics/d.jpg", to: "/pics/b.jpg"),
+      .watch(events: 1000, listings: 1000), .take(1000, records: 1000), .settle,
+    ])
+  }
+
+  @Test func savedPhotoThatIsExchangedWithANewOneKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
+      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .settle, .rename("/pics/x/c.jpg", to: "/outside/a.jpg"),
+      .rename("/outside/a.jpg", to: "/pics/d.jpg"), .save("/pics/d.jpg", beside: "new.jpg"),
+      .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .write("/pics/a.jpg"),
+      .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
+    ])
+  }
+
+  @Test func photoThatWasRenamedOverAnotherAndExchangedWithANewOneKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
+      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .settle, .rename("/pics/x/c.jpg", to: "/outside/a.jpg"),
+      .rename("/outside/a.jpg", to: "/pics/d.jpg"), .rename("/pics/d.jpg", to: "/pics/x/a.jpg"),
+      .write("/pics/a.jpg"), .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
+    ])
+  }
+
+  @Test func savedPhotoThatReplacesASecondNameAndIsExchangedKeepsItsId() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .makeDirectory("/pics/y"), .write("/pics/y/b.jpg"), .write("/pics/d.jpg"),
+      .rename("/pics/y/b.jpg", to: "/pics/x/c.jpg"), .link("/pics/x/c.jpg", to: "/pics/x/a.jpg"), .settle,
+      .rename("/pics/x/c.jpg", to: "/outside/a.jpg"), .rename("/outside/a.jpg", to: "/pics/d.jpg"),
+      .save("/pics/d.jpg", beside: "new.jpg"), .rename("/pics/d.jpg", to: "/pics/x/a.jpg"), .write("/pics/a.jpg"),
+      .exchange("/pics/x/a.jpg", with: "/pics/a.jpg"), .settle,
+    ])
+  }
+
   @Test func photoThatIsExchangedTwiceAndReplacedKeepsItsId() async throws {
     try await expectPasses([
       .write("/pics/e.jpg"), .write("/pics/c.jpg"), .write("/pics/b.jpg"), .settle, .remove("/pics/b.jpg"),
@@ -265,5 +303,65 @@ import Testing
       .exchange("/pics/a.jpg", with: "/pics/c.jpg"), .rename("/pics/a.jpg", to: "/pics/c.jpg"),
       .rename("/pics/c.jpg", to: "/pics/x/a.jpg"), .settle,
     ])
+  }
+
+  /// The exchanged photo is not taken for its copy, although it has left its new name when the watcher looks.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func exchangedPhotoWithACopyThatIsRenamedAtOnceKeepsItsId(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .write("/pics/a.jpg"), .write("/pics/b.jpg"), .settle, .copyExactly("/pics/b.jpg", to: "/pics/c.jpg"), .settle,
+        .exchange("/pics/a.jpg", with: "/pics/b.jpg"), .rename("/pics/a.jpg", to: "/pics/d.jpg"), .settle,
+      ])
+  }
+
+  /// Two renames that are no exchange.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedOverAnotherAndBackKeepsItsId(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .write("/pics/a.jpg"), .write("/pics/b.jpg"), .settle, .rename("/pics/a.jpg", to: "/pics/b.jpg"),
+        .rename("/pics/b.jpg", to: "/pics/a.jpg"), .settle,
+      ])
+    try await expectPasses(
+      main: main,
+      [
+        .write("/pics/a.jpg"), .write("/pics/b.jpg"), .settle, .rename("/pics/a.jpg", to: "/pics/b.jpg"),
+        .rename("/pics/b.jpg", to: "/pics/a.jpg"), .rename("/pics/a.jpg", to: "/pics/c.jpg"), .write("/pics/a.jpg"),
+        .settle,
+      ])
+  }
+
+  /// The file that a program saves beside the photo is in the library for a moment.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [".new", "new.jpg"])
+  func photoThatIsSavedExchangedAndRenamedKeepsItsId(main: SimulatedDisk.Kind, beside: String) async throws {
+    let photos: [SimulatedStep] = [.write("/pics/a.jpg"), .write("/pics/b.jpg"), .settle]
+    let scripts: [[SimulatedStep]] = [
+      [.save("/pics/a.jpg", beside: beside), .exchange("/pics/a.jpg", with: "/pics/b.jpg")],
+      [
+        .exchange("/pics/a.jpg", with: "/pics/b.jpg"), .save("/pics/a.jpg", beside: beside),
+        .rename("/pics/b.jpg", to: "/pics/c.jpg"),
+      ],
+      [
+        .exchange("/pics/a.jpg", with: "/pics/b.jpg"), .save("/pics/b.jpg", beside: beside),
+        .rename("/pics/a.jpg", to: "/pics/c.jpg"),
+      ],
+      [
+        .rename("/pics/a.jpg", to: "/pics/c.jpg"), .rename("/pics/c.jpg", to: "/pics/a.jpg"),
+        .rename("/pics/a.jpg", to: "/pics/c.jpg"), .save("/pics/c.jpg", beside: beside),
+      ],
+      [.exchange("/pics/a.jpg", with: "/pics/b.jpg"), .edit("/pics/b.jpg"), .remove("/pics/a.jpg")],
+      [
+        .exchange("/pics/a.jpg", with: "/pics/b.jpg"), .edit("/pics/b.jpg"),
+        .rename("/pics/a.jpg", to: "/outside/c.jpg"),
+      ],
+      [
+        .exchange("/pics/a.jpg", with: "/pics/b.jpg"), .edit("/pics/a.jpg"),
+        .rename("/pics/a.jpg", to: "/outside/c.jpg"),
+      ],
+    ]
+    for script in scripts { try await expectPasses(main: main, photos + script + [.settle]) }
   }
 }

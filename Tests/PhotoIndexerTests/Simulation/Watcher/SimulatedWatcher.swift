@@ -48,6 +48,10 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
   var looks: [(place: Place, onlyCreated: Bool, event: FileEvent, stamp: Int)] = []
   var fresh: [Place: Fresh] = [:]
   var held: [UInt64: Departure] = [:]
+  /// The last rename, unless it ended an exchange.
+  var lastRename: Rename?
+  /// How many of the queued events the watcher has read in this turn, and not handled yet.
+  var unhandled = 0
   var missing: [DirectoryNumber: Missing] = [:]
   var syncs: [Sync] = []
   var lastCheck: Int64 = 0
@@ -105,8 +109,9 @@ final class SimulatedWatcher: SingleLaneSource, @unchecked Sendable {
 
   func turn(events: Int, listings: Int) {
     guard isRunning else { return }
-    for _ in 0..<events {
+    for index in 0..<events {
       guard !disk.queue.isEmpty else { break }
+      unhandled = events - index - 1
       handle(disk.queue.removeFirst())
     }
     let isDrained = disk.queue.isEmpty

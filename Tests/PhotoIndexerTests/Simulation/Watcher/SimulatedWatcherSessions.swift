@@ -43,6 +43,7 @@ extension SimulatedWatcher {
     // The numbers begin anew with each photod-watch.
     lastNumber = 0
     hasOverflowed = false
+    lastRename = nil
     requests = [:]
     ready = []
     scans = [:]

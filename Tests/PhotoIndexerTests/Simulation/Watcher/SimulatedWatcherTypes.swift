@@ -59,6 +59,14 @@ extension SimulatedWatcher {
     var isDead = false
   }
 
+  struct Rename {
+    let from: Place
+    let to: Place
+    let cookie: UInt64
+    /// That of its second half.
+    let stamp: Int
+  }
+
   struct Departure {
     let place: Place
     let since: Int64
