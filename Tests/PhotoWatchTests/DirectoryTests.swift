@@ -370,6 +370,27 @@ import WatchRecords
   }
 
   /// photod-watch as the root user of a namespace. That user has no rights in what belongs to another user there.
+  /// The event of the rename proves that the folder has left, although its old place can't be looked at.
+  ///
+  /// - Parameter isScanning: whether a scan waits for the decision, too.
+  @Test(
+    .enabled(if: geteuid() == 0 && Namespace.isPermitted, "only root can give files away"), arguments: [false, true])
+  func aDirectoryThatLeavesAForbiddenOneIsGone(isScanning: Bool) async throws {
+    disk.write("a/b/one.jpg")
+    disk.write("a/two.jpg")
+    let session = try await forbiddingSession()
+    let b = try #require(session.model.number(ofPath: Array(disk.path("a/b").utf8)))
+    chmod(disk.path("a"), 0)
+    Glibc.rename(disk.path("a/b"), disk.outside + "/b")
+    if isScanning { session.watcher.rescan(root: 1, directory: nil) }
+    let said = try await session.sync()
+    #expect(said.contains(.directoryGone(number: b, evidence: .event)))
+    chmod(disk.path("a"), 0o755)
+    try await session.sync()
+    session.expectDiskState([disk.root])
+    await session.watcher.stop()
+  }
+
   private func forbiddingSession() async throws -> WatchSession {
     system("chown -R 12345:12345 '\(disk.root)'")
     return try await WatchSession(roots: [disk.root], executable: try Namespace.wrapper(disk, .watches, 1000))

@@ -24,6 +24,8 @@ extension FolderWatch {
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
       _ = relinkUnseen(parent, name, moveCookie: moveCookie, error)
+      // It may be the directory that left this name. Only a listing shows that.
+      if let child = tree.child(of: parent, named: name) { unsettled.missing[child]?.evidence = .scan }
       listLater(parent)
     case .success(let descriptor):
       switch OpenDirectories.open(descriptor, name) {
@@ -201,6 +203,8 @@ extension FolderWatch {
     if var entry = unsettled.missing[index] {
       if evidence == .event, !entry.isDead { entry.evidence = .event }
       entry.since = now
+      // If its parent could not be read, it may be readable now.
+      (entry.retryAt, entry.attempts) = (.start, 0)
       unsettled.missing[index] = entry
     } else {
       unsettled.missing[index] = Missing(since: now, retryAt: .start, evidence: evidence, stamp: events.progress.stamp)

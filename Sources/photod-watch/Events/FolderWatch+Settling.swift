@@ -111,11 +111,14 @@ extension FolderWatch {
     keepAlive()
     switch directories.descriptor(of: parent, in: tree, rootPath: rootPath) {
     case .failure(let error):
+      let isRefused = error.number != ESTALE && !meansAbsent(error.number)
+      // The kernel has reported that it left, and nothing has come to its name since.
+      if isRefused, entry.evidence == .event, tree[parent].watch >= 0 { return drop(index, evidence: .event) }
       listLater(parent)
       let attempts = entry.attempts
       unsettled.missing[index]?.retryAt =
         now + min(Interval.milliseconds(50).doubled(attempts), ListingRetry.longestWait)
-      if error.number != ESTALE, !meansAbsent(error.number) { unsettled.missing[index]?.attempts = attempts + 1 }
+      if isRefused { unsettled.missing[index]?.attempts = attempts + 1 }
     case .success(let descriptor):
       let name = Array(tree.name(index))
       switch OpenDirectories.open(descriptor, name) {

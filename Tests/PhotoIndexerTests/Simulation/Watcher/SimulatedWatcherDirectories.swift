@@ -54,7 +54,10 @@ extension SimulatedWatcher {
   // MARK: Adopting
 
   func enter(_ parent: DirectoryNumber, _ name: String) {
-    guard case .success = open(parent) else { return doubt(parent) }
+    guard case .success = open(parent) else {
+      if let child = child(of: parent, name) { missing[child]?.evidence = .scan }
+      return doubt(parent)
+    }
     switch disk.open(path(of: parent) + "/" + name) {
     case .success(let key): adopt(key, under: parent, name, .event, scan: nil, isRecursive: false)
     case .failure(.absent): break
@@ -162,6 +165,8 @@ extension SimulatedWatcher {
     if missing[number] != nil {
       if evidence == .event { missing[number]!.evidence = .event }
       missing[number]!.since = now
+      missing[number]!.retryAt = 0
+      missing[number]!.attempts = 0
     } else {
       missing[number] = Missing(since: now, evidence: evidence, stamp: stamp)
     }
@@ -227,9 +232,12 @@ extension SimulatedWatcher {
   private func decide(_ number: DirectoryNumber, _ entry: Missing) {
     let node = nodes[number]!
     if entry.isDead || node.isDisplaced { return drop(number, entry.evidence) }
-    guard case .success = open(node.parent) else {
+    if case .failure(let error) = open(node.parent) {
+      let isRefused = error == .denied
+      if isRefused, entry.evidence == .event, nodes[node.parent]!.watch != nil { return drop(number, .event) }
       doubt(node.parent)
-      missing[number]!.retryAt = now + 50 * milliseconds
+      missing[number]!.retryAt = now + min((50 * milliseconds) << Int64(entry.attempts), 60 * seconds)
+      if isRefused { missing[number]!.attempts += 1 }
       return
     }
     switch disk.open(path(of: node.parent) + "/" + node.name) {

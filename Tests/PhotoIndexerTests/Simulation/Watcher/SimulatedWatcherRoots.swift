@@ -80,7 +80,7 @@ extension SimulatedWatcher {
   func activeScan(_ number: DirectoryNumber) -> Int? { roots[root(of: number)]?.activeScan }
 
   func endScans() {
-    let waiting = Set(missing.keys.map { root(of: $0) })
+    let waiting = Set(missing.filter { $0.value.attempts == 0 }.keys.map { root(of: $0) })
     for (id, scan) in scans.sorted(by: { $0.key < $1.key }) where scan.remaining == 0 && !waiting.contains(scan.root) {
       scans[id] = nil
       roots[scan.root]!.activeScan = nil

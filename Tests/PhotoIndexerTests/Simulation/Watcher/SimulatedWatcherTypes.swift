@@ -57,6 +57,8 @@ extension SimulatedWatcher {
     var evidence: Evidence
     var stamp: Int
     var isDead = false
+    /// How often its parent refused access.
+    var attempts = 0
   }
 
   struct Rename {
