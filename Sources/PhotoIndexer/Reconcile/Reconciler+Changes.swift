@@ -140,7 +140,7 @@ extension Reconciler {
     }
     try writer.moveFile(
       source, to: target.directoryID, name: target.name,
-      changesAvailability: changesAvailability(from: source.directoryID, to: target.directoryID))
+      changesAvailability: changesAvailability(from: source.directoryID, to: target.directoryID, in: batch))
     batch.noteChange()
     note(
       .renamed(from: eventPlace(original ?? source), to: eventPlace(target), assetID: source.assetID), as: .renamed)
@@ -173,9 +173,12 @@ extension Reconciler {
     }
   }
 
-  /// Whether one of the two places of a move is in a root, or on a drive, that is unavailable.
-  private func changesAvailability(from source: DirectoryID, to target: DirectoryID) -> Bool {
-    isAvailable(source) != isAvailable(target)
+  /// Whether a move may change the availability of a photo. One of the two places is in a root, or on a drive, that is
+  /// unavailable, or was so before this commit.
+  private func changesAvailability(from source: DirectoryID, to target: DirectoryID, in batch: Batch) -> Bool {
+    let rootIDs = [tree.rootID(of: source), tree.rootID(of: target)]
+    return isAvailable(source) != isAvailable(target)
+      || batch.record.rootAvailability.contains { rootIDs.contains($0.rootID) }
   }
 
   func refreshIfChanged(
@@ -409,7 +412,7 @@ extension Reconciler {
     forgetMissing(row.assetID)
     try writer.moveFile(
       row, toCopy: copy, content, hasNewBytes: hasNewBytes(row, asOf: copy),
-      changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID))
+      changesAvailability: changesAvailability(from: row.directoryID, to: copy.directoryID, in: batch))
     retries.replace(row.assetID, by: retry)
     remembered.noteThere(row.assetID)
     batch.noteChange()
