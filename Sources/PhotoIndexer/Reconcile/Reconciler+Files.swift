@@ -187,6 +187,8 @@ extension Reconciler {
       if let stat { try fileFound(target, stat, reading: reading, in: &batch) }
       return
     }
+    // photod-watch looked at the file because of an event that may have been a write, and the file had left by then.
+    if batch.departing[source] != nil { batch.context.event.isWritten = true }
     let displaced = remembered.displaced(from: source, uptime: batch.uptime)
     if let displaced, displaced.assetID == row.assetID, row.hasIdentity(of: displaced.stat),
       mayHaveMissed(source.directoryID), !(stat.map { row.hasIdentity(of: $0) } ?? false)

@@ -632,4 +632,32 @@ import Testing
         .ignore(["y"]), .sync, .ignore([]), .watch(events: 3, listings: 1), .settle,
       ])
   }
+
+  /// The photo moves away from the drive in the commit in which the drive returns.
+  @Test func photoThatMovesFromADriveThatReturnsIsAvailable() async throws {
+    try await expectPasses(
+      main: .old, usb: .old,
+      [
+        .write("/usb/b.jpg"), .settle, .unmount("/usb"), .watch(events: 1000, listings: 1000), .mount(1, at: "/usb"),
+        .take(2, records: 4), .copyExactly("/usb/b.jpg", to: "/pics/b.jpg"), .stop, .start, .remove("/usb/b.jpg"),
+        .settle,
+      ])
+  }
+
+  /// The watcher looks at the written photo after its rename, and reports only that it is gone.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsEditedAndRenamedBeforeTheWatcherLooksHasItsNewContent(usb: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      usb: usb,
+      [
+        .write("/usb/c.jpg"), .settle, .edit("/usb/c.jpg"), .sync, .rename("/usb/c.jpg", to: "/usb/d.jpg"), .settle,
+      ])
+  }
+
+  @Test func folderThatLeavesAForbiddenOneDuringAScanIsGone() async throws {
+    try await expectPasses([
+      .makeDirectory("/pics/x"), .settle, .makeDirectory("/pics/x/y"), .ignore(["x/z/"]),
+      .watch(events: 6, listings: 1), .sync, .deny("/pics/x"), .rename("/pics/x/y", to: "/outside/y"), .settle,
+    ])
+  }
 }
