@@ -1,4 +1,5 @@
 import PhotoModel
+import PhotoWatch
 
 // The barrier: what happened in the folders before a call is in the library after it.
 extension Library {
@@ -28,6 +29,34 @@ extension Library {
     return LibraryError.timedOut(
       "The library did not have all changes of its folders within \(seconds) s. `photoctl status` shows the progress. A longer timeout waits for it."
     )
+  }
+
+  /// Answers the syncs of an input, if the input has only such syncs and everything before it is in the library. It needs
+  /// no turn of the library, which a client's change may keep busy.
+  ///
+  /// Only the thread that takes the inputs of a lane calls it, for each of them in their order.
+  ///
+  /// - Returns: whether the syncs are answered. If not, the library must take the input, and ``InputProgress/end()`` must
+  ///   follow.
+  nonisolated func answersAtOnce(_ input: WatchInput, ofLane lane: Int) -> Bool {
+    guard case .batch(let records) = input, case let numbers = AskedSyncs.answered(by: records),
+      numbers.count == records.count, progress.isComplete, !hasLateReads,
+      // A sync of the library itself may decide about files.
+      barrier.awaited(among: numbers).count == numbers.count
+    else {
+      progress.begin()
+      return false
+    }
+    for number in numbers {
+      if let next = barrier.answer(number, by: lane) { askSync(next) }
+    }
+    return true
+  }
+
+  /// Whether no file and no root is left for which a sync must wait when all inputs are applied.
+  var isSettled: Bool {
+    restart.breakdown == nil && reconciler.retries.pendingCount == 0 && reconciler.retries.awaitingRecords.isEmpty
+      && !reconciler.roots.contains(where: \.needsScan)
   }
 
   /// Answers the syncs that the current lane has answered, or lets them wait for files that are not read yet.
@@ -70,7 +99,7 @@ extension Library {
     if let next = barrier.answer(number, by: lane) { askSync(next) }
   }
 
-  func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
+  nonisolated func askSync(_ number: UInt64) { barrier.note(watcher.sync(number: number), asked: number) }
 
   /// Notes that photod-watch was ordered to look again.
   func doubtSyncs() { barrier.doubt() }

@@ -67,6 +67,7 @@ package actor Library {
   var reconciler: Reconciler
 
   let barrier = SyncBarrier()
+  nonisolated let progress = InputProgress()
   var lateSyncs = LateSyncs()
   let rescans = RescanRequests()
   let dryRuns = DryRuns()
@@ -191,15 +192,23 @@ package actor Library {
     }
   }
 
-  /// Takes the inputs of a lane in their order. The next one is read ahead while one is applied.
+  /// Takes the inputs of a lane in their order. The next one is read ahead while one is applied. A sync that has nothing
+  /// to wait for is answered by the thread that reads ahead.
   private func ingest(_ lane: WatchLane) async {
     let readAhead = readers.reader(ofLane: lane.number)
     let inputs = Handover<ReadAhead.Input>()
     await withTaskGroup(of: Void.self) { group in
       group.addTask(executorPreference: readAhead.executor) {
-        await readAhead.run(lane, into: inputs) { await self.places(of: $0) }
+        await readAhead.run(lane, into: inputs) {
+          self.answersAtOnce($0, ofLane: lane.number)
+        } asking: {
+          await self.places(of: $0)
+        }
       }
-      while !Task.isCancelled, let input = await inputs.take() { take(input, from: lane) }
+      while !Task.isCancelled, let input = await inputs.take() {
+        take(input, from: lane)
+        progress.end()
+      }
       group.cancelAll()
     }
   }
@@ -338,6 +347,8 @@ package actor Library {
         status.counters = counts.sinceStart
       }
     }
+    // The next `updateState()` notes that nothing is left.
+    if !isSettled { progress.note(isSettled: false) }
     // Another change time or inode makes a hash void, although the history has no entry for it.
     if sequence != nil || mayNeedProofs {
       proofs.begin()

@@ -24,6 +24,8 @@ extension Library {
       status.roots = roots
     }
     if hasTimedWork { idle.wake() }
+    // It comes last: a caller that waited for a sync may ask for the status at once.
+    progress.note(isSettled: isSettled)
   }
 
   /// The library is not live before this is over.

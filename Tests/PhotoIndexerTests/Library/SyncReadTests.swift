@@ -142,6 +142,29 @@ private typealias Fixture = ReconcilerFixture
       await library.take(ReadAhead.Input(input: .batch(records), contents: [:]))
     }
 
+    /// Begins the sync of a caller.
+    func beginSync() async throws -> (number: UInt64, task: Task<Void, any Error>) {
+      let (numbers, asked) = AsyncStream.makeStream(of: UInt64.self)
+      let task = Task { [library] in
+        try await library.barrier.wait { number in
+          asked.yield(number)
+          return [0]
+        }
+      }
+      var iterator = numbers.makeAsyncIterator()
+      return (try #require(await iterator.next()), task)
+    }
+
+    /// Gives an input to the library as the thread that reads ahead does.
+    ///
+    /// - Returns: whether the library needed no turn for it.
+    func pass(_ records: [WatchRecord]) async -> Bool {
+      if library.answersAtOnce(.batch(records), ofLane: 0) { return true }
+      await take(all: records)
+      library.progress.end()
+      return false
+    }
+
     /// The photos in the order of their ids.
     func assets() throws -> [Asset] {
       try environment.catalog.read { reader in
@@ -199,5 +222,85 @@ private typealias Fixture = ReconcilerFixture
     quiet.clock.pass(6 * seconds)
     await quiet.take(.synced(number: try #require(asked.last)))
     #expect(try quiet.models() == ["C"])
+  }
+
+  // MARK: Syncs that need no turn of the library
+
+  @Test func syncNeedsNoTurnOnceEverythingBeforeItIsApplied() async throws {
+    let quiet = try await QuietLibrary("quick-syncs")
+    let library = quiet.library
+    let scan = Fixture.scan([("a.jpg", quiet.disk.write("/p/a.jpg", camera: "A"))])
+    let sync = try await quiet.beginSync()
+    let answer = WatchRecord.synced(number: sync.number)
+    #expect(!library.answersAtOnce(.batch(scan), ofLane: 0))
+    #expect(!library.answersAtOnce(.batch([answer]), ofLane: 0))
+    library.progress.end()
+    await quiet.take(all: scan)
+    library.progress.end()
+    // A batch with a change needs a turn, and so does a sync of the library itself.
+    #expect(await !quiet.pass([Fixture.file("a.jpg", quiet.disk.write("/p/a.jpg", camera: "B"))]))
+    #expect(await !quiet.pass([.synced(number: library.barrier.makeNumber())]))
+    #expect(await quiet.pass([answer]))
+    try await sync.task.value
+    #expect(try quiet.models() == ["B"])
+  }
+
+  /// The sync itself decides about a file that stands in for a photo.
+  @Test func syncNeedsATurnIfItDecidesAboutAFile() async throws {
+    let quiet = try await QuietLibrary("deciding-syncs")
+    _ = await quiet.pass(Fixture.scan([("a.jpg", quiet.disk.write("/p/a.jpg", camera: "A"))]))
+    quiet.disk.pass(100)
+    try await quiet.exchange("a.jpg", for: "c.jpg")
+    let first = try await quiet.beginSync()
+    #expect(await !quiet.pass([.synced(number: first.number)]))
+    try await first.task.value
+    #expect(try quiet.models() == ["C"])
+    let second = try await quiet.beginSync()
+    #expect(await quiet.pass([.synced(number: second.number)]))
+    try await second.task.value
+  }
+
+  /// A photod-watch that answers each sync at once.
+  private final class AnsweringWatcher: SingleLaneSource {
+    let channel = InputChannel(capacity: 64) {}
+
+    func sync(number: UInt64) -> Set<Int> {
+      channel.add(.batch([.synced(number: number)]))
+      return [0]
+    }
+    nonisolated(nonsending) func nextInput() async -> WatchInput? { await channel.next() }
+    func start() throws {}
+    func rescan(root: UInt16, directory: DirectoryNumber?) -> UInt32 { 0 }
+    func setRoots(_ roots: [WatchRoot]) {}
+    func stop() async {}
+  }
+
+  /// The changes of clients keep the library's queue busy. They must not delay a sync for which no file is left.
+  @Test func syncIsAnsweredWhileTheQueueIsBusyUnlessAFileIsLeft() async throws {
+    let (environment, disk, watcher) = (try TestCatalog("busy-syncs"), MemoryDisk(), AnsweringWatcher())
+    let library = try Library(
+      catalog: environment.catalog, commits: try LiveLibrary(catalog: environment.catalog), watcher: watcher,
+      files: disk, configuration: .init(roots: [Fixture.bytes("/p")], version: "0"),
+      logger: Logger(label: "busy-syncs") { _ in SwiftLogNoOpLogHandler() })
+    let running = Task { await library.run() }
+    watcher.channel.add(.started(session: 1))
+    watcher.channel.add(.batch(Fixture.scan([("a.jpg", disk.write("/p/a.jpg", camera: "A"))])))
+    _ = try await library.synchronize(timeout: .seconds(300))
+    let mayGoOn = DispatchSemaphore(value: 0)
+    await withCheckedContinuation { isBusy in
+      library.whenAlive {
+        isBusy.resume()
+        mayGoOn.wait()
+      }
+    }
+    _ = try await library.synchronize(timeout: .seconds(300))
+    watcher.channel.add(.batch([Fixture.file("b.jpg", disk.write("/p/b.jpg", camera: "B"))]))
+    await #expect(throws: LibraryError.self) { try await library.synchronize(timeout: .milliseconds(50)) }
+    mayGoOn.signal()
+    _ = try await library.synchronize(timeout: .seconds(300))
+    #expect(try environment.catalog.read { try $0.ids($0.plan(FetchOptions())) }.count == 2)
+    watcher.channel.finish()
+    await running.value
+    try environment.catalog.close()
   }
 }

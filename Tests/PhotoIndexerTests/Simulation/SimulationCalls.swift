@@ -50,7 +50,10 @@ extension Simulation {
 
   func take(_ input: WatchInput, by library: Library, isScanAlone: Bool) async throws {
     note("  \(input)")
-    await library.simulateTake(await library.read(ahead: input))
+    if !library.answersAtOnce(input, ofLane: 0) {
+      await library.simulateTake(await library.read(ahead: input))
+      library.progress.end()
+    }
     var reported: Set<FileIdentity> = []
     if case .batch(let records) = input { reported = RemovalOracle.files(in: records) }
     try await check(isScanAlone: isScanAlone, reported: reported)

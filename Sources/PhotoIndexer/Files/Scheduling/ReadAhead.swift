@@ -42,8 +42,15 @@ actor ReadAhead {
   }
 
   /// Reads ahead for each input of a lane, until there are no more or the task is cancelled.
-  func run(_ lane: WatchLane, into inputs: Handover<Input>, asking known: KnownPlaces) async {
-    while let input = await lane.nextInput() { await inputs.put(read(input, asking: known)) }
+  ///
+  /// - Parameter isAnswered: returns true for an input that needs neither this nor the library any more.
+  func run(
+    _ lane: WatchLane, into inputs: Handover<Input>, unless isAnswered: (WatchInput) -> Bool,
+    asking known: KnownPlaces
+  ) async {
+    while let input = await lane.nextInput() {
+      if !isAnswered(input) { await inputs.put(read(input, asking: known)) }
+    }
     inputs.finish()
   }
 

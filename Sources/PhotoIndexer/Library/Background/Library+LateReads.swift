@@ -59,7 +59,7 @@ extension Library {
   }
 
   /// Whether files are being read in the background.
-  var hasLateReads: Bool { files.lateReads?.isBusy ?? false }
+  nonisolated var hasLateReads: Bool { files.lateReads?.isBusy ?? false }
 
   /// - Parameter inodes: those of the files whose reading has ended.
   private func takeFinished(_ inodes: Set<UInt64>) {

@@ -8,6 +8,7 @@ extension Library {
     events.append(.startedOver(error: "\(error)"))
     events.announce()
     restart.begin(because: error, at: clock.bootTime)
+    progress.note(isSettled: false)
     idle.wake()
     logger.error("catalog not written", metadata: ["error": "\(error)"])
     reportWarnings()
