@@ -6,7 +6,7 @@ import Synchronization
 /// Reads the facts of files in processes without rights (photod-extract).
 ///
 /// A process reads one file after another. If a file ends the process, the file is read once more by a new process. It
-/// is blamed only if it ends that one too. If a file takes longer than ``deadline``, it is blamed and the process is
+/// is blamed only if it ends that one too. If a file takes longer than the deadline, it is blamed and the process is
 /// killed. A file that takes longer than ``patience`` is handed to the caller as ``Extraction/unfinished(_:)``, and
 /// other processes read the files after it.
 ///
@@ -14,7 +14,7 @@ import Synchronization
 /// disk.
 package final class Extractor: Sendable {
   /// How long one file may take, by a clock that stops while the machine is suspended.
-  package static let deadline = Duration.seconds(5)
+  private let deadline: Duration
   /// How long a caller waits for one file. Other commits of the library wait as long.
   package static let patience = Duration.milliseconds(40)
   /// How long a file of a share may take together with the share. Meanwhile it holds a process.
@@ -29,7 +29,9 @@ package final class Extractor: Sendable {
   ///   - executable: the path of photod-extract.
   ///   - readerCount: how many files of one drive are read at a time. Some more processes may run for other file systems:
   ///     see ``ExtractorPermits``.
-  package init(executable: String, readerCount: Int, logger: Logger) {
+  ///   - deadline: how long one file may take. Tests shorten it in order to wait less.
+  package init(executable: String, readerCount: Int, deadline: Duration = .seconds(5), logger: Logger) {
+    self.deadline = deadline
     pool = ExtractorPool(executable: executable, readerCount: readerCount, logger: logger)
   }
 
@@ -72,7 +74,7 @@ package final class Extractor: Sendable {
   package func readToTheEnd(_ source: MediaSource) -> Extraction { readToTheEnd(source, isSecondTry: false) }
 
   func readToTheEnd(_ source: MediaSource, isSecondTry: Bool) -> Extraction {
-    switch pool.take(for: source.fileSystem, within: Self.deadline) {
+    switch pool.take(for: source.fileSystem, within: deadline) {
     case .worker(let worker): finish(source, by: worker, start: nil, isSecondTry: isSecondTry)
     case .busy: .busy
     case .unavailable(let reason): .unavailable(reason)
@@ -83,7 +85,7 @@ package final class Extractor: Sendable {
   private func read(_ sources: ArraySlice<MediaSource>, by worker: ExtractWorker, into results: inout [Extraction]) {
     for source in sources { worker.request(source) }
     var start = FileStart(worker)
-    if let reason = worker.send(until: start.time + Self.deadline) {
+    if let reason = worker.send(until: start.time + deadline) {
       return results.append(another(sources.first!, after: reason, of: worker))
     }
     for source in sources {
@@ -121,7 +123,7 @@ package final class Extractor: Sendable {
     of source: MediaSource, by worker: ExtractWorker, since start: FileStart, within limit: Duration
   ) -> Outcome {
     var end = start.time + limit
-    var deadline = start.time + Self.deadline
+    var deadline = start.time + self.deadline
     var fetches = 0
     while true {
       switch worker.receive(until: end) {
@@ -141,7 +143,7 @@ package final class Extractor: Sendable {
         let now = SuspendingClock().now
         if now - end > .seconds(1) {
           // photod itself did not run, for example in a frozen cgroup, and neither did the process.
-          (end, deadline) = (now + limit, now + Self.deadline)
+          (end, deadline) = (now + limit, now + self.deadline)
         } else if end < deadline, !worker.hasGreeted || isWaiting(worker, since: start, limit) {
           end = min(end + limit, deadline)
         } else {
@@ -168,14 +170,14 @@ package final class Extractor: Sendable {
     var begun = start ?? FileStart(worker)
     if start == nil {
       worker.request(source)
-      if let reason = worker.send(until: begun.time + Self.deadline) {
+      if let reason = worker.send(until: begun.time + deadline) {
         return isSecondTry ? blame(reason, worker) : readAgain(source, after: reason, of: worker)
       }
     } else {
       // The file may have waited for this thread. Messages that have arrived meanwhile count.
-      begun.time = max(begun.time, SuspendingClock().now - Self.deadline + Self.patience)
+      begun.time = max(begun.time, SuspendingClock().now - deadline + Self.patience)
     }
-    switch facts(of: source, by: worker, since: begun, within: Self.deadline) {
+    switch facts(of: source, by: worker, since: begun, within: deadline) {
     case .facts(let facts):
       if isIdle(worker) { pool.putBack(worker) } else { pool.discard(worker, isKilled: true) }
       return .facts(facts)
@@ -240,21 +242,26 @@ package final class Extractor: Sendable {
     return .blamed("reading it ended photod-extract (\(reason): \(end)); the file may be damaged")
   }
 
-  /// A file is not slow while its process has had less of the processor.
-  private static let leastProcessorTime = Duration.seconds(1)
+  /// A file is not slow while its process has had less of the processor: one second, with the usual deadline.
+  private var leastProcessorTime: Duration { deadline / 5 }
+
+  /// The deadline in a message.
+  private var seconds: String { "\(deadline.components.seconds) s" }
 
   /// Ends a process whose file has taken too long.
   private func giveUp(_ worker: ExtractWorker, since start: FileStart) -> Extraction {
     let (hasStarted, state) = (worker.hasStarted(), worker.processState)
-    let isStarved = state == .stopped || isWaiting(worker, since: start, Self.leastProcessorTime * 2)
+    let isStarved = state == .stopped || isWaiting(worker, since: start, leastProcessorTime * 2)
     pool.noteRestart()
     let end = pool.discard(worker, isKilled: true)
-    guard hasStarted else { return .unavailable("photod-extract does not start within 5 s") }
-    guard state != .waitingForDisk, end != nil else { return .unavailable("its disk does not answer within 5 s") }
-    guard !isStarved else { return .unavailable("photod-extract got no processor for 5 s") }
+    guard hasStarted else { return .unavailable("photod-extract does not start within \(seconds)") }
+    guard state != .waitingForDisk, end != nil else {
+      return .unavailable("its disk does not answer within \(seconds)")
+    }
+    guard !isStarved else { return .unavailable("photod-extract got no processor for \(seconds)") }
     guard !pool.isEnding else { return .busy }
     blamed.add(1, ordering: .relaxed)
-    return .blamed("reading it took longer than 5 s, so it was given up; the file may be damaged")
+    return .blamed("reading it took longer than \(seconds), so it was given up; the file may be damaged")
   }
 
   private func giveUpFetching(_ worker: ExtractWorker) -> Extraction {

@@ -8,8 +8,8 @@ import Synchronization
 /// 3. One drive has at most as many processes as files are read at a time (`readerCount`).
 ///
 /// There are three processes more than `readerCount`. So while one drive hangs and any number of shares are slow, one
-/// process is left for the other drives. A process that hangs is given up after `Extractor.deadline` and counts no more
-/// here.
+/// process is left for the other drives. A process that hangs is given up after the deadline of the `Extractor`, and counts no
+/// more here.
 final class ExtractorPermits: Sendable {
   private static let mostOfAllShares = 2
   /// How many processes there must be beyond `readerCount`: those of shares, and one.

@@ -97,7 +97,7 @@ import WorkerProcess
 
   /// The bytes of the share's files do not come until the end of the test.
   @Test func slowShareDelaysNoFileOfADrive() async throws {
-    let extractor = TestExtractor.make(readerCount: 1)
+    let extractor = TestExtractor.make(readerCount: 1, deadline: .seconds(2))
     let share = Share()
     let answers = DispatchSemaphore(value: 0)
     let slow = MediaSource(
@@ -132,7 +132,8 @@ import WorkerProcess
     }
     #expect(extractor.processCount == 2, "the share has one process, and the drive another")
     for _ in 0..<64 { answers.signal() }
-    threads.sync(flags: .barrier) {}
+    // The calls that wait for the process of the share end after the deadline.
+    await withCheckedContinuation { continuation in threads.async(flags: .barrier) { continuation.resume() } }
     extractor.end()
   }
 }

@@ -92,22 +92,22 @@ import WorkerProcess
     #expect(processes.processIDs.count == 1 && processes.processIDs.first != former)
   }
 
-  @Test func fileThatTakesTooLongIsBlamed() {
-    let processes = processes(deadline: .seconds(2))
+  @Test func fileThatTakesTooLongIsBlamed() async {
+    let processes = processes(deadline: .seconds(1))
     defer { processes.shutDown() }
     while make("a", by: processes) != "60 × 40" {}
-    #expect(make("hang", by: processes) == "blamed for its time")
+    #expect(await onOwnThread { make("hang", by: processes) } == "blamed for its time")
     #expect(processes.processIDs.isEmpty)
-    #expect(make("stop", by: processes) == "unreadable, not blamed")
+    #expect(await onOwnThread { make("stop", by: processes) } == "unreadable, not blamed")
   }
 
-  @Test func fileOfAnImmediatePictureIsNotBlamedForItsTime() {
+  @Test func fileOfAnImmediatePictureIsNotBlamedForItsTime() async {
     let processes = PictureProcesses(
-      program: .test(path), limits: .init(deadline: .seconds(2), blamesLateFile: false), logger: Logger(label: "test"))
+      program: .test(path), limits: .init(deadline: .seconds(1), blamesLateFile: false), logger: Logger(label: "test"))
     defer { processes.shutDown() }
     while make("a", by: processes) != "60 × 40" {}
-    #expect(make("hang", by: processes) == "late")
-    #expect(make("stop", by: processes) == "unreadable, not blamed")
+    #expect(await onOwnThread { make("hang", by: processes) } == "late")
+    #expect(await onOwnThread { make("stop", by: processes) } == "unreadable, not blamed")
   }
 
   /// The process sends no greeting, so none is ready.
