@@ -28,10 +28,10 @@ final class FolderWatch {
   /// How long one part of a turn may take before the others get their time.
   static let slice = Interval.milliseconds(5)
   /// How often roots are checked and polled directories get their share of time.
-  static let checkInterval = Interval.seconds(2)
+  static let checkInterval = checkIntervalForTests() ?? .seconds(2)
   /// The interval while every root is online and everything is watched. In that state, only the rename of a directory
   /// above a root causes no event.
-  static let restInterval = Interval.seconds(10)
+  static let restInterval = 5 * checkInterval
 
   var connection: Connection
   var events = EventQueue()

@@ -21,9 +21,12 @@ package enum Namespace {
   }
 
   /// A program that sets the limit and becomes photod-watch.
-  package static func wrapper(_ disk: Disk, _ limit: Limit, _ value: Int) throws -> String {
+  ///
+  /// - Parameter variables: assignments of the environment, as the shell has them.
+  package static func wrapper(_ disk: Disk, _ limit: Limit, _ value: Int, variables: String = "") throws -> String {
     let executable = BuiltPrograms.path("photod-watch")
-    return script(disk, "unshare -Ur sh -c 'echo \(value) > /proc/sys/user/\(limit.rawValue); exec \(executable)'")
+    let command = "echo \(value) > /proc/sys/user/\(limit.rawValue); \(variables) exec \(executable)"
+    return script(disk, "unshare -Ur sh -c '\(command)'")
   }
 
   /// A program that becomes photod-watch in the namespace of another process.

@@ -24,7 +24,7 @@ import WatchRecords
 /// the last time that the round included them.
 struct PollRounds {
   /// How often the rounds get their share of time.
-  static let tick = Interval.seconds(2)
+  static let tick = FolderWatch.checkInterval
   static let processorShare = Interval.milliseconds(10)
   static let timeShare = Interval.milliseconds(250)
   static let hotCount = 512

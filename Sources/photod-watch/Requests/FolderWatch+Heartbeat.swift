@@ -23,9 +23,16 @@ extension FolderWatch {
   /// How often a long operation checks whether photod-watch must end. photod waits only 0.6 s for the end (`Worker.Configuration`).
   static let endCheckInterval = Interval.milliseconds(100)
 
-  /// From PHOTOD_WATCH_SILENCE in the environment, in milliseconds. Tests set it in order to wait less.
-  private static func silenceForTests() -> Interval? {
-    guard let text = getenv("PHOTOD_WATCH_SILENCE"), let milliseconds = Int64(String(cString: text)) else { return nil }
+  /// From PHOTOD_WATCH_SILENCE in the environment.
+  private static func silenceForTests() -> Interval? { intervalForTests("PHOTOD_WATCH_SILENCE") }
+  /// From PHOTOD_WATCH_CHECK in the environment.
+  static func checkIntervalForTests() -> Interval? { intervalForTests("PHOTOD_WATCH_CHECK") }
+
+  /// An interval from the environment, in milliseconds. Tests set it in order to wait less.
+  private static func intervalForTests(_ variable: String) -> Interval? {
+    guard let text = getenv(variable), let milliseconds = Int64(String(cString: text)), milliseconds > 0 else {
+      return nil
+    }
     return .milliseconds(milliseconds)
   }
 
