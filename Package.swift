@@ -201,7 +201,7 @@ let package = Package(
     .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CHeif", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
     .target(
-      name: "CImageDecoders", dependencies: ["CHeif", "CVips"],
+      name: "CImageDecoders", dependencies: ["CHeif", "CJPEG", "CVips"],
       linkerSettings: [
         .linkedLibrary("jxl"), .linkedLibrary("lcms2"), .linkedLibrary("raw"), .linkedLibrary("vips"),
       ]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "internal.h"
 
+#include <jpegcodec.h>
 #include <libheif/heif.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -270,11 +271,29 @@ static enum imagedecoders_result convert(
   return done;
 }
 
+/// Whether libvips can be left out for these pixels. It takes twice as long for so few, and wakes threads of its own.
+static int are_few(const struct imagedecoders_pixels *pixels) {
+  return pixels->model == IMAGEDECODERS_RGB && pixels->bits == 8 && (size_t)pixels->width * (size_t)pixels->height <= 1u << 18;
+}
+
+/// Scales few pixels with the kernel of libvips, and keeps their colours.
+static enum imagedecoders_result scale_few(
+    const struct imagedecoders_pixels *pixels, int width, int height, struct imagedecoders_pixels *result) {
+  *result = (struct imagedecoders_pixels){width, height, IMAGEDECODERS_RGB, 8, NULL, 0};
+  enum imagedecoders_result done = imagedecoders_allocate(result);
+  if (done != IMAGEDECODERS_DONE) return done;
+  if (jpegcodec_scale(pixels->bytes, pixels->width, pixels->height, width, height, result->bytes) == JPEGCODEC_DONE) return done;
+  imagedecoders_free(result->bytes);
+  return imagedecoders_fail(IMAGEDECODERS_NO_MEMORY, "%s", jpegcodec_message());
+}
+
 enum imagedecoders_result imagedecoders_convert(
     const struct imagedecoders_pixels *pixels, const struct imagedecoders_colors *colors, int width, int height,
     struct imagedecoders_pixels *result) {
+  int is_quick = are_few(pixels) && width <= pixels->width && height <= pixels->height;
   if (colors->profile && pixels->model == IMAGEDECODERS_RGB && pixels->bits == 8) {
-    enum imagedecoders_result done = convert(pixels, NULL, 0, NULL, width, height, result);
+    enum imagedecoders_result done = is_quick ? scale_few(pixels, width, height, result)
+                                              : convert(pixels, NULL, 0, NULL, width, height, result);
     if (done != IMAGEDECODERS_DONE) return done;
     if (result->model == IMAGEDECODERS_RGB &&
         imagedecoders_apply_profile(colors->profile, colors->profile_count, result))
@@ -288,6 +307,7 @@ enum imagedecoders_result imagedecoders_convert(
   }
   // 11 and 12 are the primaries of DCI P3 and Display P3. libvips has the profile of the latter.
   const char *fallback = !colors->profile && (colors->primaries == 12 || colors->primaries == 11) ? "p3" : NULL;
+  if (is_quick && !colors->profile && !fallback) return scale_few(pixels, width, height, result);
   return convert(pixels, NULL, 0, fallback, width, height, result);
 }
 
@@ -314,6 +334,13 @@ enum imagedecoders_result imagedecoders_scale(
 enum imagedecoders_result imagedecoders_encode(
     const struct imagedecoders_pixels *pixels, struct imagedecoders_area area, int orientation, int quality,
     uint8_t **bytes, size_t *count) {
+  int is_part = area.left || area.top || area.width != pixels->width || area.height != pixels->height;
+  // From a quality of 90 on, libvips keeps all values of the colours.
+  if (are_few(pixels) && quality && quality < 90 && orientation <= 1 && !is_part) {
+    if (jpegcodec_encode(pixels->bytes, pixels->width, pixels->height, quality, bytes, count) == JPEGCODEC_DONE)
+      return IMAGEDECODERS_DONE;
+    return imagedecoders_fail(IMAGEDECODERS_NO_MEMORY, "%s", jpegcodec_message());
+  }
   // An image from memory has no metadata.
   VipsImage *image = image_of(pixels);
   if (!image) return fail_of_vips();
@@ -321,7 +348,7 @@ enum imagedecoders_result imagedecoders_encode(
   VipsImage **steps = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
   VipsImage *last = image;
   enum imagedecoders_result result = IMAGEDECODERS_DONE;
-  if (area.left || area.top || area.width != pixels->width || area.height != pixels->height) {
+  if (is_part) {
     if (vips_extract_area(last, &steps[0], area.left, area.top, area.width, area.height, NULL)) goto failed;
     last = steps[0];
   }
