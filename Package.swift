@@ -257,7 +257,7 @@ let package = Package(
     .testTarget(
       name: "PhotoExtractTests",
       dependencies: [
-        "CReplyBuffer", "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
+        "CExpat", "CReplyBuffer", "ExtractRecords", "PhotoExtract", "PhotoModel", "PhotoTestSupport", "TestTools",
         "WorkerProcess", .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

@@ -156,7 +156,7 @@ import Testing
 
   @Test func anExpensivePredicateTimesOutAndOthersAreAnswered() async throws {
     let fixture = try expensiveFixture(400)
-    let threads = ReadThreads(budget: .milliseconds(200))
+    let threads = ReadThreads(budget: .milliseconds(100))
     try await fixture.serving(threads: threads) { path, failures in
       let hostile = try (0..<8).map { _ in try RawSocket(path: path) }
       for socket in hostile { try socket.send(Self.fetch) }
