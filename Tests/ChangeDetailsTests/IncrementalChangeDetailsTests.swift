@@ -106,7 +106,7 @@ import Testing
 
   /// A fetch that sorts by a number of each asset, as the catalog would run it. Assets change their number, come, go,
   /// come back, and are touched without effect. The lists have limits, and reserves of different lengths.
-  @Test(arguments: 1...120)
+  @Test(arguments: 1...UInt64(TestTier.count(120, quick: 22)))
   func lawNineHoldsForRandomHistories(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let size = [0, 1, 2, 3, 4, 5, 20, 63, 64, 65, 300][Int(seed) % 11]

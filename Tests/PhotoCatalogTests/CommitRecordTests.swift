@@ -17,7 +17,7 @@ import class Foundation.ProcessInfo
     var commits = try RandomCommits(seed: seed)
     let album = commits.library.random.albumID
     var before = try commits.catalog.read { try CatalogTables($0) }
-    for _ in 0..<200 {
+    for _ in 0..<TestTier.count(200, quick: 60) {
       let record = try commits.commit(changes: 1)
       let after = try commits.catalog.read { try CatalogTables($0) }
       let difference = TableDifference(from: before, to: after)

@@ -89,7 +89,8 @@ import Varlink
     #expect(members == rest[..<split] + ids + rest[split...])
   }
 
-  @Test func aFailureAfterTheFirstCallSaysWhatWasChanged() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func aFailureAfterTheFirstCallSaysWhatWasChanged() async throws
+  {
     let requests = Requests()
     let ids = (1...2_500).map(String.init)
     try await ScriptedDaemon.with(Self.answers(requests, failing: 3)) { daemon in

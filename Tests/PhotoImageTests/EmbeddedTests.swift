@@ -46,7 +46,7 @@ import Testing
   }
 
   /// The photo is 3:2, and its thumbnail 4:3 with bars, as in many cameras. The corners are those of the picture itself.
-  @Test(arguments: 1...8, ["photod-preview", "photod-image"])
+  @Test(arguments: TestTier.isWhole ? Array(1...8) : [6], ["photod-preview", "photod-image"])
   func thumbnailOfAJPEGIsUpright(_ orientation: Int, _ program: String) throws {
     let expected = Raster.cornersOfOrientations[orientation - 1]
     let file = MadeFiles.jpeg(
@@ -99,7 +99,9 @@ import Testing
     ("hopper.psd", 128, 128),
   ]
 
-  @Test(.enabled(if: RealPhotos.folder != nil, "there are no real photos"))
+  @Test(
+    .enabled(if: TestTier.isWhole, "takes seconds"),
+    .enabled(if: RealPhotos.folder != nil, "there are no real photos"))
   func embeddedPicturesOfRealPhotosAreThere() throws {
     let all = RealPhotos.all("heic", "hif", "cr3", "arw", "nef", "crw", "raf", "psd")
     var found: [String: Int] = [:]

@@ -14,7 +14,7 @@ struct ImageQueueTests {
     var blocked: Set<Int> = []
   }
 
-  @Test(arguments: 0..<60) func queueFollowsItsRules(_ seed: Int) {
+  @Test(arguments: 0..<TestTier.count(60, quick: 10)) func queueFollowsItsRules(_ seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     var queue = ImageQueue<Int>()
     var model = Model()
@@ -125,7 +125,7 @@ struct ImageQueueTests {
     #expect((1...5).allSatisfy { counts[$0] == 10 })
   }
 
-  @Test(arguments: 0..<20) func cachingSetsFollowTheirRules(_ seed: Int) {
+  @Test(arguments: 0..<TestTier.count(20, quick: 5)) func cachingSetsFollowTheirRules(_ seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     var sets = CachingSets()
     sets.addSession(1, client: ImageClient(process: "a"))

@@ -191,7 +191,7 @@ import Varlink
 
   /// A check of each part of a path took the library's queue 13 seconds for 80,000 bytes, which was the square of the
   /// length. Eight times the length may take twice eight times as long, and a square would take 64 times.
-  @Test func theTimeToExplainAPathGrowsWithItsLength() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func theTimeToExplainAPathGrowsWithItsLength() async throws {
     let top = NSTemporaryDirectory() + "photod-explain-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
     defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }
@@ -206,7 +206,8 @@ import Varlink
 
   /// The same for a path that exists and is not in the catalog. A look at each prefix of it walked the path from its
   /// beginning each time.
-  @Test func theTimeToExplainAPathOfTheDiskGrowsWithItsLength() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"))
+  func theTimeToExplainAPathOfTheDiskGrowsWithItsLength() async throws {
     let top = NSTemporaryDirectory() + "photod-explain-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: top, withIntermediateDirectories: true)
     defer { do { try FileManager.default.removeItem(atPath: top) } catch { Issue.record(error) } }

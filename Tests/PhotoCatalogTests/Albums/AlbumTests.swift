@@ -148,7 +148,7 @@ import Testing
     let album = try catalog.perform(.createAlbum(title: "A", assets: [], parent: nil))[0]
     var model: [AssetID] = []
     var deleted: Set<AssetID> = []
-    for _ in 0..<300 {
+    for _ in 0..<TestTier.count(300, quick: 100) {
       let there = (1...12).map { AssetID(rawValue: $0) }.filter { !deleted.contains($0) }
       let some = Array(there.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)))
       switch Int.random(in: 0..<8, using: &random) {

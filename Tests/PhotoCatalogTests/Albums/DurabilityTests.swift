@@ -103,7 +103,7 @@ import Testing
 
   /// The operations of albums keep the journal within twice its live data and 64 KiB. Without compactions, this number of
   /// moves would make it longer.
-  @Test func journalOfAGrowingAlbumStaysSmall() throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func journalOfAGrowingAlbumStaysSmall() throws {
     let compactions = Mutex(0)
     let catalog = try fixture.open { step in
       if step == .renamed { compactions.withLock { $0 += 1 } }

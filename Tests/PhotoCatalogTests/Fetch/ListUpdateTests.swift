@@ -2,6 +2,7 @@ import ChangeDetails
 import PhotoModel
 import PhotoTestSupport
 import TestFetches
+import TestTools
 import Testing
 
 import class Foundation.ProcessInfo
@@ -43,7 +44,8 @@ import class Foundation.ProcessInfo
     }
     var (updatedCount, changedCount) = (0, 0)
     var concerns: [FetchPlan.Concern: Int] = [:]
-    for _ in 0..<40 {
+    let rounds = TestTier.count(40, quick: 20)
+    for _ in 0..<rounds {
       for _ in 0..<Int.random(in: 1...2, using: &random) { try commits.commit() }
       for index in observed.indices where Int.random(in: 0..<3, using: &random) > 0 {
         // Some lists are skipped after some commits.
@@ -70,8 +72,10 @@ import class Foundation.ProcessInfo
         }
       }
     }
-    #expect(updatedCount > 700 && changedCount > 250, "\(updatedCount) of some 1,200, \(changedCount) changed")
-    #expect(concerns[.none, default: 0] > 60 && concerns[.assets, default: 0] > 5, "\(concerns)")
+    #expect(
+      updatedCount > rounds * 35 / 2 && changedCount > rounds * 25 / 4,
+      "\(updatedCount) of some \(rounds * 30), \(changedCount) changed")
+    #expect(concerns[.none, default: 0] > rounds * 3 / 2 && concerns[.assets, default: 0] > rounds / 8, "\(concerns)")
   }
 
   private func check(

@@ -56,7 +56,7 @@ import Testing
 
   @Test func randomPredicatesInSQLEqualTheEvaluator() throws {
     var random = SeededGenerator(seed: 52)
-    for _ in 0..<1_000 { try check(library.randomPredicate(4, using: &random)) }
+    for _ in 0..<TestTier.count(1_000, quick: 200) { try check(library.randomPredicate(4, using: &random)) }
   }
 
   @Test func aPredicateIsOneConditionBesideTheOthers() throws {
@@ -207,7 +207,7 @@ import Testing
     return depth.isMultiple(of: 2) ? "(\(other) OR \(inner))" : "NOT (id > \(depth) AND (\(other)) AND \(inner))"
   }
 
-  @Test(arguments: [true, false])
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), arguments: [true, false])
   func nestingRunsAsDeepAsItIsAllowedAndIsRefusedBeyond(isTree: Bool) throws {
     var deepest = 0
     for depth in 1...(isTree ? 11 : 100) {

@@ -111,7 +111,8 @@ import WatchRecords
   /// Whatever nonsense came, the library equals the disk again after a photod-watch sends correct records. Folders that
   /// were reported on another drive stay until a person confirms the change. Only half of the seeds report one. A person
   /// must also confirm the root's folder, if another folder was reported in its place and has all photos that are left.
-  @Test(arguments: 0..<40) func libraryRecoversFromInvalidRecords(seed: UInt64) throws {
+  @Test(arguments: 0..<UInt64(TestTier.count(40, quick: 8))) func libraryRecoversFromInvalidRecords(seed: UInt64) throws
+  {
     var random = SeededGenerator(seed: seed ^ 0xF00)
     let fixture = try made()
     let stats = Self.paths.sorted().map { fixture.disk.stat(Array($0.utf8))! }

@@ -1,4 +1,5 @@
 import PhotoModel
+import TestTools
 import Testing
 
 @testable import PhotoIndexer
@@ -7,7 +8,8 @@ import Testing
 @Suite struct RescanTargetsTests {
   /// The deepest known folder is scanned. A look at each folder above the path split the whole path each time, so the time
   /// was the square of the path's length.
-  @Test(.timeLimit(.minutes(10))) func theTimeToFindTheFolderGrowsWithThePath() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds"), .timeLimit(.minutes(10)))
+  func theTimeToFindTheFolderGrowsWithThePath() async throws {
     let fixture = try LibraryFixture()
     try await fixture.begin()
     var path = "/pics"

@@ -61,7 +61,7 @@ import Varlink
     }
   }
 
-  @Test func observedCollectionsHaveAllOtherCounts() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func observedCollectionsHaveAllOtherCounts() async throws {
     let (library, live) = (fixture.library, fixture.live)
     live.collections.beginObserving()
     defer { live.collections.endObserving() }

@@ -1,5 +1,6 @@
 import Foundation
 import PhotoModel
+import TestTools
 import Testing
 import Varlink
 
@@ -64,7 +65,7 @@ import Varlink
     }
   }
 
-  @Test func idsComeFromOneSnapshot() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func idsComeFromOneSnapshot() async throws {
     let fixture = try ServerFixture()
     let ids = try fixture.insert(41_000)
     let before = try fixture.ids()
@@ -83,7 +84,7 @@ import Varlink
   }
 
   /// A second page would need a snapshot between the two.
-  @Test func listThatFitsInAPageIsOnePage() async throws {
+  @Test(.enabled(if: TestTier.isWhole, "takes seconds")) func listThatFitsInAPageIsOnePage() async throws {
     let fixture = try ServerFixture()
     try fixture.insert(40_000)
     try await fixture.serving { path, _ in
