@@ -13,7 +13,7 @@ package enum ExtractStream {
   /// The longest payload of a frame. The facts of a file are at most 1.1 MB, most of it keywords.
   package static let maximumFrameBytes = 2 << 20
   /// The most requests that may wait for an answer. Each has a descriptor.
-  package static let mostRequests = 32
+  package static let mostRequests = 64
 
   /// Assembles the frames of either side.
   package static func assembler() -> FrameAssembler {

@@ -14,7 +14,7 @@ import Synchronization
 /// disk.
 package final class Extractor: Sendable {
   /// How long one file may take, by a clock that stops while the machine is suspended.
-  private let deadline: Duration
+  let deadline: Duration
   /// How long a caller waits for one file. Other commits of the library wait as long.
   package static let patience = Duration.milliseconds(40)
   /// How long a file of a share may take together with the share. Meanwhile it holds a process.
@@ -22,7 +22,7 @@ package final class Extractor: Sendable {
   /// `FileWindow` of PhotoMetadata makes fewer reads.
   private static let mostFetches = 600
 
-  private let pool: ExtractorPool
+  let pool: ExtractorPool
   private let blamed = Atomic(0)
 
   /// - Parameters:
@@ -48,25 +48,21 @@ package final class Extractor: Sendable {
   /// How many files were blamed.
   package var blamedCount: Int { blamed.load(ordering: .relaxed) }
 
-  /// The most files that one call reads.
-  package static let mostFiles = ExtractStream.mostRequests
+  /// The most files that are requested with one message. At most two messages are without an answer. So a process that has
+  /// answered the first goes on with the second.
+  package static let mostFiles = ExtractStream.mostRequests / 2
+
+  /// An empty queue of files that are to be read.
+  package func queue() -> ExtractionQueue { ExtractionQueue(self) }
 
   /// Reads files of one folder, at most ``mostFiles``.
   ///
   /// - Returns: a result for each file, in their order.
   package func read(_ sources: [MediaSource]) -> [Extraction] {
-    precondition(sources.count <= Self.mostFiles)
-    var results: [Extraction] = []
-    results.reserveCapacity(sources.count)
-    while results.count < sources.count {
-      switch pool.take(for: sources[results.count].fileSystem, within: Self.patience) {
-      case .worker(let worker): read(sources[results.count...], by: worker, into: &results)
-      case .busy:
-        for source in sources[results.count...] { results.append(.unfinished(UnfinishedExtraction(self, source))) }
-      case .unavailable(let reason):
-        for _ in results.count..<sources.count { results.append(.unavailable(reason)) }
-      }
-    }
+    var queue = queue()
+    queue.add(sources)
+    let results = sources.map { _ in queue.next() }
+    queue.end()
     return results
   }
 
@@ -81,35 +77,16 @@ package final class Extractor: Sendable {
     }
   }
 
-  /// Reads files until one takes too long or ends the process. At least one result is added.
-  private func read(_ sources: ArraySlice<MediaSource>, by worker: ExtractWorker, into results: inout [Extraction]) {
-    for source in sources { worker.request(source) }
-    var start = FileStart(worker)
-    if let reason = worker.send(until: start.time + deadline) {
-      return results.append(another(sources.first!, after: reason, of: worker))
-    }
-    for source in sources {
-      switch facts(of: source, by: worker, since: start, within: Self.patience) {
-      case .facts(let facts): results.append(.facts(facts))
-      case .late: return results.append(.unfinished(UnfinishedExtraction(self, source, begun: (worker, start))))
-      case .failed(let reason): return results.append(another(source, after: reason, of: worker))
-      case .tooManyFetches: return results.append(giveUpFetching(worker))
-      }
-      start.time = SuspendingClock().now
-    }
-    pool.putBack(worker)
-  }
-
   /// When a process began a file.
   struct FileStart {
     var time = SuspendingClock().now
-    /// The processor time that the process had used before, or before an earlier file of the same call.
-    let processorTime: Duration?
+    /// The processor time that the process had used at `time`, or at the last request for further files.
+    var processorTime: Duration?
 
     init(_ worker: ExtractWorker) { processorTime = worker.processorTime }
   }
 
-  private enum Outcome {
+  enum Outcome {
     case facts(MediaFacts)
     case late
     case failed(String)
@@ -119,7 +96,7 @@ package final class Extractor: Sendable {
   /// Waits for the facts of the file that the process reads now, and gives it the bytes that it asks for.
   ///
   /// A process that starts, or waits for a processor, is not slow: on a busy machine, it would look as if it took long.
-  private func facts(
+  func facts(
     of source: MediaSource, by worker: ExtractWorker, since start: FileStart, within limit: Duration
   ) -> Outcome {
     var end = start.time + limit
@@ -202,7 +179,7 @@ package final class Extractor: Sendable {
 
   /// Ends a process that has failed, and has the file read once more, in the background. Perhaps an earlier file is to
   /// blame.
-  private func another(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
+  func another(_ source: MediaSource, after reason: String, of worker: ExtractWorker) -> Extraction {
     noteFailure(reason, worker).map { .unavailable($0) }
       ?? .unfinished(UnfinishedExtraction(self, source, isSecondTry: true))
   }
@@ -264,7 +241,7 @@ package final class Extractor: Sendable {
     return .blamed("reading it took longer than \(seconds), so it was given up; the file may be damaged")
   }
 
-  private func giveUpFetching(_ worker: ExtractWorker) -> Extraction {
+  func giveUpFetching(_ worker: ExtractWorker) -> Extraction {
     pool.noteRestart()
     pool.discard(worker, isKilled: true)
     return .unavailable("its share is too slow to read the metadata")

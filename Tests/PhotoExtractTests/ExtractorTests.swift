@@ -22,23 +22,32 @@ import Testing
   private func read(_ names: [String]) -> [String] {
     let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
-    let results = extractor.read(
-      names.map {
-        MediaSource(bytes: .descriptor(descriptor), fileSystem: .drive(1), byteCount: 1, name: Array($0.utf8))
-      })
-    return results.map { result in
-      if case .unfinished(let unfinished) = result { return "late, " + Self.text(unfinished.finish()) }
-      return Self.text(result)
-    }
+    return extractor.read(names.map { Self.source($0, descriptor) }).map(Self.text)
+  }
+
+  /// The same for two parts, the second of which is requested while the first is read.
+  private func read(_ first: [String], then second: [String]) -> [String] {
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var queue = extractor.queue()
+    queue.add(first.map { Self.source($0, descriptor) })
+    queue.add(second.map { Self.source($0, descriptor) })
+    let results = (first + second).map { _ in queue.next() }
+    queue.end()
+    return results.map(Self.text)
+  }
+
+  private static func source(_ name: String, _ descriptor: Int32) -> MediaSource {
+    MediaSource(bytes: .descriptor(descriptor), fileSystem: .drive(1), byteCount: 1, name: Array(name.utf8))
   }
 
   private static func text(_ result: Extraction) -> String {
     switch result {
+    case .unfinished(let unfinished): "late, " + text(unfinished.finish())
     case .facts(let facts): facts.title ?? "no title"
     case .blamed(let reason): reason.contains("longer than 2 s") ? "blamed for its time" : "blamed"
     case .unavailable(let reason): "unavailable: \(reason)"
     case .busy: "busy"
-    case .unfinished: "unfinished"
     }
   }
 
@@ -51,6 +60,34 @@ import Testing
       read(["a", "crash", "b", "c"]).map { $0.replacing("late, ", with: "") } == ["read", "blamed", "read", "read"])
     #expect(extractor.blamedCount == 1)
     #expect(extractor.restartCount >= 2, "the file is tried twice")
+  }
+
+  @Test func filesThatWereRequestedFromAReaderThatEndedAreReadByAnother() {
+    warmUp()
+    let results = read(["a", "crash", "b"], then: ["c", "d"])
+    #expect(results.map { $0.replacing("late, ", with: "") } == ["read", "blamed", "read", "read", "read"])
+    #expect(extractor.blamedCount == 1)
+  }
+
+  @Test func filesThatWereRequestedFromAReaderThatIsSlowAreReadByAnother() {
+    warmUp()
+    let results = read(["slow"], then: (0..<Extractor.mostFiles).map { "\($0)" })
+    #expect(results[0] == "late, read" && results.dropFirst().allSatisfy { $0.hasSuffix("read") })
+    #expect(extractor.blamedCount == 0)
+  }
+
+  @Test func queueIsUsedAgainWhenAllFilesAreRead() {
+    warmUp()
+    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    var queue = extractor.queue()
+    for _ in 0..<3 {
+      queue.add([Self.source("a", descriptor), Self.source("b", descriptor)])
+      let results = [queue.next(), queue.next()].map { Self.text($0).replacing("late, ", with: "") }
+      #expect(results == ["read", "read"])
+    }
+    queue.end()
+    #expect(extractor.restartCount == 0)
   }
 
   @Test func readerThatEndsBetweenFilesFailsNoFile() {
@@ -88,9 +125,13 @@ import Testing
 
   @Test func missingProgramFailsNoFile() {
     let extractor = Extractor(executable: "/nonexistent/photod-extract", readerCount: 1, logger: Logger(label: "test"))
-    let results = extractor.read([MediaSource(bytes: .descriptor(0), fileSystem: .drive(1), byteCount: 1, name: [])])
-    guard case .unavailable(let reason) = results.first else { return #expect(Bool(false), "\(results)") }
-    #expect(reason.contains("/nonexistent/photod-extract can't be started"))
+    var queue = extractor.queue()
+    for _ in 0..<2 { queue.add([Self.source("a", 0)]) }
+    let results = [queue.next(), queue.next()]
+    for result in results {
+      #expect(Self.text(result).contains("unavailable: /nonexistent/photod-extract can't be started"))
+    }
+    queue.end()
     #expect(extractor.blamedCount == 0)
   }
 

@@ -89,10 +89,11 @@ private final class OpenFile: Sendable {
 // Reading: the files are opened here, and read by processes without rights.
 extension DiskFiles {
   func read(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
-    switch open(path, expecting: expected, isSampled: isSampled) {
-    case .failed(let reading): reading
-    case .opened(let file): read([file], in: [])[0]
-    }
+    var queue = extractor.queue()
+    let file = request([open(path, expecting: expected, isSampled: isSampled)], from: &queue)[0]
+    let reading = reading(of: file, from: &queue) ?? .raced
+    queue.end()
+    return reading
   }
 
   func readWithoutWaiting(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> ContentReading {
@@ -100,7 +101,7 @@ extension DiskFiles {
     if let known = background.take(expectedKey) { return known }
     guard background.hasRoom(on: .drive(expected.identity.device)) else { return .late }
     switch open(path, expecting: expected, isSampled: isSampled) {
-    case .failed(let reading): return reading
+    case .decided(let reading): return reading
     case .opened(let file):
       let key = file.key
       if let known = background.take(key) { return known }
@@ -117,72 +118,77 @@ extension DiskFiles {
   }
 
   /// The path is walked once for all of them. The walk is a sixth of the cost of opening and closing a file six folders
-  /// deep.
+  /// deep. While the files of one part are read, those of the next are opened.
   func read(_ files: ArraySlice<NamedStat>, in directory: [UInt8]) -> [ContentReading] {
     let descriptor = files.count > 1 ? LongPath.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
     guard descriptor >= 0 else {
       return files.map { read(directory + $0.name, expecting: $0.stat, isSampled: $0.isSampled) }
     }
     defer { close(descriptor) }
-    var readings: [ContentReading] = []
+    var queue = extractor.queue()
+    var readings: [ContentReading?] = []
     readings.reserveCapacity(files.count)
     var rest = files
+    var requested: [Opened] = []
     while !rest.isEmpty {
       let part = rest.prefix(Extractor.mostFiles)
       rest = rest.dropFirst(part.count)
-      var opened: [OpenFile] = []
-      let outcomes = part.map {
-        let outcome = open(
+      let opened = part.map {
+        open(
           $0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled, examines: false)
-        if case .opened(let file) = outcome { opened.append(file) }
-        return outcome
       }
-      var results = read(opened, in: directory)[...]
-      for outcome in outcomes {
-        switch outcome {
-        case .failed(let reading): readings.append(reading)
-        case .opened: readings.append(results.removeFirst())
-        }
-      }
+      let next = request(opened, from: &queue)
+      for file in requested { readings.append(reading(of: file, from: &queue)) }
+      requested = next
     }
-    return readings
+    for file in requested { readings.append(reading(of: file, from: &queue)) }
+    queue.end()
+    // A file that is not as in its record is examined and read again. That needs a process, so the queue has none then.
+    return zip(files, readings).map { file, reading in
+      reading ?? read(directory + file.name, expecting: file.stat, isSampled: file.isSampled)
+    }
   }
 
-  /// Reads at most `Extractor.mostFiles` files. The reading of slow files goes on in the background. If too many of the
+  /// Requests the files that were opened and are not under way already.
+  ///
+  /// - Returns: the same files. ``reading(of:from:)`` must be called for each of them, in their order.
+  private func request(_ opened: [Opened], from queue: inout ExtractionQueue) -> [Opened] {
+    let files = background.isEmpty ? opened : opened.map(decidingKnown)
+    let sources = files.compactMap { if case .opened(let file) = $0 { file.source } else { nil } }
+    reads.add(sources.count, ordering: .relaxed)
+    queue.add(sources)
+    return files
+  }
+
+  /// A file may be under way already, because it was found before.
+  private func decidingKnown(_ opened: Opened) -> Opened {
+    guard case .opened(let file) = opened, let known = background.take(file.key) else { return opened }
+    return .decided(known)
+  }
+
+  /// The reading of a file that was requested. The reading of a slow file goes on in the background. If too many of its
   /// drive are under way there, the caller waits: it reads ahead of the library, and must not run farther ahead than the
   /// reading.
   ///
-  /// - Parameter directory: the path of their folder, with a slash at its end. Files that were not examined need it.
-  private func read(_ files: [OpenFile], in directory: [UInt8]) -> [ContentReading] {
-    guard !files.isEmpty else { return [] }
-    // A file may be under way already, because it was found before.
-    let known =
-      background.isEmpty
-      ? [:]
-      : Dictionary(
-        uniqueKeysWithValues: files.indices.compactMap { index in background.take(files[index].key).map { (index, $0) }
-        })
-    let unread = files.indices.filter { known[$0] == nil }
-    reads.add(unread.count, ordering: .relaxed)
-    var extractions = extractor.read(unread.map { files[$0].source })[...]
-    return files.indices.map { index in
-      if let reading = known[index] { return reading }
-      let (file, extraction) = (files[index], extractions.removeFirst())
-      guard case .unfinished(let unfinished) = extraction else {
-        return file.reading(of: extraction)
-          ?? read(directory + file.name, expecting: file.before, isSampled: file.isSampled)
-      }
-      // The library reads a file again that is not as in its record.
-      let isUnderWay = background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
-        file.reading(of: unfinished.finish()) ?? .raced
-      }
-      return isUnderWay ? .late : file.reading(of: unfinished.finish()) ?? .raced
+  /// - Returns: nil if the file must be examined and read again, because it is not as in its record.
+  private func reading(of opened: Opened, from queue: inout ExtractionQueue) -> ContentReading? {
+    let file: OpenFile
+    switch opened {
+    case .decided(let reading): return reading
+    case .opened(let opened): file = opened
     }
+    let extraction = queue.next()
+    guard case .unfinished(let unfinished) = extraction else { return file.reading(of: extraction) }
+    // The library reads a file again that is not as in its record.
+    let isUnderWay = background.begin(file.key, on: file.fileSystem, holdsProcess: unfinished.holdsProcess) {
+      file.reading(of: unfinished.finish()) ?? .raced
+    }
+    return isUnderWay ? .late : file.reading(of: unfinished.finish()) ?? .raced
   }
 
   private enum Opened {
     case opened(OpenFile)
-    case failed(ContentReading)
+    case decided(ContentReading)
   }
 
   private func open(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> Opened {
@@ -200,13 +206,13 @@ extension DiskFiles {
       directory == AT_FDCWD ? LongPath.open(path, flags) : withCPath(path) { openat(directory, $0, flags) }
     guard descriptor >= 0 else {
       let code = errno
-      if meansAbsent(code) { return .failed(.raced) }
+      if meansAbsent(code) { return .decided(.raced) }
       // A file without permission stays unreadable until its permissions change, which changes its stat. If its folder is
       // the one without permission, the file itself does not change.
       let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil
-      guard ForbiddenFile.isError(code), isSeen else { return .failed(.unreadable(ForbiddenFile.text(code))) }
+      guard ForbiddenFile.isError(code), isSeen else { return .decided(.unreadable(ForbiddenFile.text(code))) }
       let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
-      return .failed(.content(content, expected, readTime: clock.wallTime))
+      return .decided(.content(content, expected, readTime: clock.wallTime))
     }
     guard examines else {
       return .opened(
@@ -218,11 +224,11 @@ extension DiskFiles {
     guard fstat(descriptor, &status) == 0 else {
       let code = errno
       close(descriptor)
-      return .failed(.unreadable("can't be examined: \(errorText(code))"))
+      return .decided(.unreadable("can't be examined: \(errorText(code))"))
     }
     guard let before = FileStat(status), before.identity.inode == expected.identity.inode else {
       close(descriptor)
-      return .failed(.raced)
+      return .decided(.raced)
     }
     return .opened(
       OpenFile(

@@ -197,7 +197,9 @@ actor ReadAhead {
       && reader.recordedStats(inode: stat.identity.inode).contains { $0.wasRead(as: stat) }
   }
 
-  private static let sliceSize = Extractor.mostFiles
+  /// The files of a slice are read in parts, the next of which are opened while one is read. Larger slices would leave too
+  /// little to the other threads.
+  private static let sliceSize = 4 * Extractor.mostFiles
 
   private func readAll(_ folders: [Folder]) -> [Int: ContentReading] {
     var slices: [(folder: Int, files: Range<Int>)] = []
