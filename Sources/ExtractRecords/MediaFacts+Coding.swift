@@ -212,8 +212,9 @@ extension ByteReader {
   }
 
   fileprivate mutating func digest(_ field: String) throws(WatchFormatError) -> ContentDigest {
-    let bytes = try bytes(16, field)
-    guard let digest = bytes.withUnsafeBytes({ ContentDigest(bytes: $0) }) else { throw error("\(field) is cut off") }
-    return digest
+    // The order of the bytes is that of ContentDigest.withBytes(_:).
+    let high: UInt64 = try integer(field)
+    let low: UInt64 = try integer(field)
+    return ContentDigest(high: high.byteSwapped, low: low.byteSwapped)
   }
 }

@@ -21,11 +21,11 @@ private final class OpenFile: Sendable {
   let readTime: WallTime
 
   init(
-    descriptor: Int32, name: some Collection<UInt8>, isSampled: Bool, identity: FileIdentity, before: FileStat,
+    descriptor: Int32, name: [UInt8], isSampled: Bool, identity: FileIdentity, before: FileStat,
     isExamined: Bool, readTime: WallTime
   ) {
     self.descriptor = descriptor
-    self.name = Array(name)
+    self.name = name
     self.isSampled = isSampled
     self.identity = identity
     self.before = before
@@ -135,7 +135,7 @@ extension DiskFiles {
       rest = rest.dropFirst(part.count)
       let opened = part.map {
         open(
-          $0.name, from: descriptor, name: $0.name[...], expecting: $0.stat, isSampled: $0.isSampled, examines: false)
+          $0.name, from: descriptor, name: $0.name, expecting: $0.stat, isSampled: $0.isSampled, examines: false)
       }
       let next = request(opened, from: &queue)
       for file in requested { readings.append(reading(of: file, from: &queue)) }
@@ -192,13 +192,13 @@ extension DiskFiles {
   }
 
   private func open(_ path: [UInt8], expecting expected: FileStat, isSampled: Bool) -> Opened {
-    open(path, from: AT_FDCWD, name: name(of: path), expecting: expected, isSampled: isSampled)
+    open(path, from: AT_FDCWD, name: Array(name(of: path)), expecting: expected, isSampled: isSampled)
   }
 
   /// - Parameter examines: whether the file is examined before it is read. If not, it is examined only after that, which
   ///   saves a system call for each file of a scan.
   private func open(
-    _ path: [UInt8], from directory: Int32, name: ArraySlice<UInt8>, expecting expected: FileStat, isSampled: Bool,
+    _ path: [UInt8], from directory: Int32, name: [UInt8], expecting expected: FileStat, isSampled: Bool,
     examines: Bool = true
   ) -> Opened {
     let flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -211,7 +211,7 @@ extension DiskFiles {
       // the one without permission, the file itself does not change.
       let isSeen = directory == AT_FDCWD ? LongPath.status(path) != nil : FileStat(name: path, in: directory) != nil
       guard ForbiddenFile.isError(code), isSeen else { return .decided(.unreadable(ForbiddenFile.text(code))) }
-      let content = promisedContent(name: Array(name), failure: ForbiddenFile.text(code))
+      let content = promisedContent(name: name, failure: ForbiddenFile.text(code))
       return .decided(.content(content, expected, readTime: clock.wallTime))
     }
     guard examines else {
