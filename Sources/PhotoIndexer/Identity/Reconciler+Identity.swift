@@ -17,7 +17,7 @@ extension Reconciler {
   /// was set back since, the birth is later than the event and proves nothing. On file systems without birth times, and on
   /// FAT, where a rename changes no time, the last changes of both count. They suffice only for a provisional asset.
   func cameLater(_ row: FileRow, than stat: FileStat, isProvisional: Bool, in batch: Batch) -> Bool {
-    guard row.birthTime != .unknown, volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else {
+    guard row.birthTime != .unknown, volumes.hasLastingInodes(tree.volumeID(of: row.directoryID)) else {
       return isProvisional && stat.changed <= row.changeTime
     }
     return stat.changed <= row.birthTime && age(of: row.birthTime, at: batch.context.event.readAt) >= -Self.clockTick
@@ -28,13 +28,13 @@ extension Reconciler {
   /// Rule 5 of `FileRow+Stat.swift`: whether a file that was seen on a volume is the file of a row that has another
   /// place.
   func isFile(_ row: FileRow, elsewhere stat: FileStat, on volumeID: VolumeID) -> Bool {
-    tree.contains(row.directoryID) && tree.row(row.directoryID).volumeID == volumeID
+    tree.contains(row.directoryID) && tree.volumeID(of: row.directoryID) == volumeID
       && row.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
   }
 
   /// Rule 4 of `FileRow+Stat.swift`.
   func isFile(_ row: FileRow, inItsPlace stat: FileStat) -> Bool {
-    row.isFile(inItsPlace: stat, inodesLast: volumes.hasLastingInodes(tree.row(row.directoryID).volumeID))
+    row.isFile(inItsPlace: stat, inodesLast: volumes.hasLastingInodes(tree.volumeID(of: row.directoryID)))
   }
 
   /// The catalog's row of this very file, if the file was known in another place and has left it.
@@ -49,7 +49,7 @@ extension Reconciler {
     _ stat: FileStat, to place: Place, reading: ContentReading?, in batch: Batch
   ) throws -> FileRow? {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return nil }
-    let volumeID = tree.row(place.directoryID).volumeID
+    let volumeID = tree.volumeID(of: place.directoryID)
     let isYoung = age(of: stat.identity.born, at: batch.time) < Self.clockGrain
     let inode = stat.identity.inode
     let rows = try remembered.unseenRows(inode: inode, in: batch)
@@ -105,7 +105,7 @@ extension Reconciler {
   /// The other assets whose file is the one that was seen at a place.
   func others(of stat: FileStat, than row: FileRow, at place: Place, in batch: Batch) throws -> [FileRow] {
     guard remembered.mayHaveFile(inode: stat.identity.inode) else { return [] }
-    let volumeID = tree.row(place.directoryID).volumeID
+    let volumeID = tree.volumeID(of: place.directoryID)
     return try batch.writer.files(inode: stat.identity.inode).filter {
       $0.assetID != row.assetID && isFile($0, elsewhere: stat, on: volumeID)
     }
@@ -183,7 +183,7 @@ extension Reconciler {
   /// lost catalog probably knew it as a photo of its own. A file that comes in by an event was elsewhere before.
   private func wasThere(_ row: FileRow, beforeDeletionOf former: Tombstone, in batch: Batch) -> Bool {
     guard let deletedDate = former.deletedDate, former.isFromLostCatalog, batch.context.evidence == .scan,
-      volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+      volumes.hasLastingInodes(tree.volumeID(of: row.directoryID))
     else { return false }
     return max(row.changeTime, row.birthTime) < deletedDate
   }
@@ -208,9 +208,9 @@ extension Reconciler {
   private func withoutCopies(_ formers: [Tombstone], of row: FileRow, in batch: Batch) throws -> [Tombstone] {
     let path = path(of: row)
     guard formers.contains(where: { $0.deletedDate != nil && $0.path != path }) else { return formers }
-    let volumeID = tree.row(row.directoryID).volumeID
+    let volumeID = tree.volumeID(of: row.directoryID)
     let originals = try batch.writer.files(like: row).filter {
-      tree.contains($0.directoryID) && tree.row($0.directoryID).volumeID != volumeID
+      tree.contains($0.directoryID) && tree.volumeID(of: $0.directoryID) != volumeID
         && IdentityProof.compare(.init($0), .init(row)) != .unproven
     }.map {
       (born: $0.birthTime == .unknown ? $0.changeTime : $0.birthTime, likeness: PlaceLikeness(self.path(of: $0), path))
@@ -227,7 +227,7 @@ extension Reconciler {
   /// The deleted asset whose file had this inode and is this one.
   func tombstone(ofInode row: FileRow, in batch: Batch) throws -> Tombstone? {
     guard remembered.mayHaveTombstone(inode: row.inode) else { return nil }
-    let volumeID = tree.row(row.directoryID).volumeID
+    let volumeID = tree.volumeID(of: row.directoryID)
     return try batch.writer.tombstones(inode: row.inode).first {
       try $0.volumeID == volumeID && isLive($0, in: batch) && isSameFile($0, row, on: volumeID)
     }
@@ -237,7 +237,7 @@ extension Reconciler {
   /// was saved over the renamed one, or is another photo's.
   func wasDeleted(_ stat: FileStat, at place: Place, in batch: Batch) throws -> Bool {
     guard remembered.mayHaveTombstone(inode: stat.identity.inode) else { return false }
-    let volumeID = tree.row(place.directoryID).volumeID
+    let volumeID = tree.volumeID(of: place.directoryID)
     return try batch.writer.tombstones(inode: stat.identity.inode).contains {
       try $0.volumeID == volumeID && $0.isFile(elsewhere: stat, inodesLast: volumes.hasLastingInodes(volumeID))
         && isLive($0, in: batch)
@@ -395,7 +395,7 @@ extension Reconciler {
   /// The keys by which the copies of a file are found, the best first. If its inode does not last, a copy may be the file
   /// itself, which was renamed while no watcher saw it.
   private func copyKeys(of row: FileRow) -> [RecentInsertions.Keys] {
-    let volumeID = tree.row(row.directoryID).volumeID
+    let volumeID = tree.volumeID(of: row.directoryID)
     let keys = RecentInsertions.Keys(row)
     return volumes.hasLastingInodes(volumeID) ? [keys] : [RecentInsertions.Keys(row, renamedOn: volumeID), keys]
   }
@@ -403,7 +403,7 @@ extension Reconciler {
   /// The photos of which a new file may be the copy. A copy is made after its original has come. A photo that was renamed
   /// has times that do not show when.
   func originals(of copy: FileRow, addedAt added: WallTime) -> [RecentInsertions.Originals] {
-    let volumeID = tree.row(copy.directoryID).volumeID
+    let volumeID = tree.volumeID(of: copy.directoryID)
     let made = made(copy)
     let copied = RecentInsertions.Originals(
       keys: .init(copy), made: min(added, made), end: min(added, made + tick(of: made)))
@@ -437,8 +437,8 @@ extension Reconciler {
   /// Whether a file that is gone and one that has come since on the same file system may be one file. It may have been
   /// renamed while no watcher saw it, if inodes do not last.
   private func isRenamedAway(_ row: FileRow, as copy: FileRow) -> Bool {
-    let volumeID = tree.row(copy.directoryID).volumeID
-    return tree.row(row.directoryID).volumeID == volumeID && copy.modificationTime == row.modificationTime
+    let volumeID = tree.volumeID(of: copy.directoryID)
+    return tree.volumeID(of: row.directoryID) == volumeID && copy.modificationTime == row.modificationTime
       && !volumes.hasLastingInodes(volumeID)
   }
 }

@@ -15,14 +15,14 @@ extension Reconciler {
   }
 
   private func group(of directoryID: DirectoryID) -> HeldFiles.Group {
-    HeldFiles.Group(rootID: tree.rootID(of: directoryID), volumeID: tree.row(directoryID).volumeID)
+    HeldFiles.Group(rootID: tree.rootID(of: directoryID), volumeID: tree.volumeID(of: directoryID))
   }
 
   private func isSearched(_ group: HeldFiles.Group) -> Bool {
     func mayHold(_ searched: RootID) -> Bool {
       if searched == group.rootID { return true }
       guard let top = tree.top(ofRoot: searched) else { return true }
-      let searchedVolume = tree.row(top).volumeID
+      let searchedVolume = tree.volumeID(of: top)
       return !volumes.isShare(searchedVolume) || volumes.isSameFileSystem(searchedVolume, group.volumeID)
     }
     return listings.directories.contains { mayHold(tree.rootID(of: $0)) }

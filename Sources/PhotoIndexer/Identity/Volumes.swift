@@ -3,12 +3,20 @@ import PhotoModel
 
 /// The volumes of the catalog: the identity of each, and the device number that it has while it is mounted.
 struct Volumes {
-  /// Across boots and mounts.
-  private var identities: [VolumeID: String]
+  /// An identity across boots and mounts.
+  private struct Identity {
+    let text: String
+    /// Each new file asks for it several times, so it is taken from the text once.
+    let hasLastingInodes: Bool
+
+    init(_ text: String) { (self.text, hasLastingInodes) = (text, VolumeIdentity.hasLastingInodes(text)) }
+  }
+
+  private var identities: [VolumeID: Identity]
   /// By device number. A new mount may have the number of a former one.
   private var mounted: [UInt64: VolumeID] = [:]
 
-  init(identities: [VolumeID: String]) { self.identities = identities }
+  init(identities: [VolumeID: String]) { self.identities = identities.mapValues { Identity($0) } }
 
   // MARK: Mounts
 
@@ -26,7 +34,7 @@ struct Volumes {
     let identity = files.volumeIdentity(device: device, path: path)
     let id = try writer.volume(identity: identity)
     mounted[device] = id
-    identities[id] = identity
+    identities[id] = Identity(identity)
     return id
   }
 
@@ -34,18 +42,18 @@ struct Volumes {
 
   /// Whether inodes identify files and directories. If they do not, the path counts first, and then size and
   /// modification time must agree.
-  func hasLastingInodes(_ id: VolumeID) -> Bool { identities[id].map(VolumeIdentity.hasLastingInodes) ?? true }
+  func hasLastingInodes(_ id: VolumeID) -> Bool { identities[id]?.hasLastingInodes ?? true }
 
   func isSameFileSystem(_ one: VolumeID, _ other: VolumeID) -> Bool {
     guard one != other, let first = identities[one], let second = identities[other] else { return one == other }
-    return VolumeIdentity.isSameFileSystem(first, second)
+    return VolumeIdentity.isSameFileSystem(first.text, second.text)
   }
 
   /// Whether the file system of a directory may be this one, which had another identity before.
   func mayBeRenamed(_ directory: DirectoryRow, to id: VolumeID) -> Bool {
     guard let old = identities[directory.volumeID], let new = identities[id] else { return false }
-    return VolumeIdentity.mayBeRenamed(old, to: new, hasBirthTime: directory.birthTime != .unknown)
+    return VolumeIdentity.mayBeRenamed(old.text, to: new.text, hasBirthTime: directory.birthTime != .unknown)
   }
 
-  func isShare(_ id: VolumeID) -> Bool { VolumeIdentity.namesShare(identities[id] ?? "") }
+  func isShare(_ id: VolumeID) -> Bool { VolumeIdentity.namesShare(identities[id]?.text ?? "") }
 }

@@ -48,6 +48,9 @@ struct CatalogTree {
 
   func row(_ id: DirectoryID) -> DirectoryRow { nodes[id]!.row }
 
+  /// The volume of a directory. Each new file asks for it several times, and a copy of the row would take longer.
+  func volumeID(of id: DirectoryID) -> VolumeID { nodes[id]!.row.volumeID }
+
   func contains(_ id: DirectoryID) -> Bool { nodes[id] != nil }
 
   func top(ofRoot rootID: RootID) -> DirectoryID? { tops[rootID] }

@@ -36,7 +36,7 @@ extension Reconciler {
     let id = try batch.writer.insertAsset(content, file: row, addedDate: batch.time)
     if row.marks.fingerprint != nil {
       // If inodes do not last, a file under a new name counts as a copy that was made now.
-      let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
+      let isLasting = volumes.hasLastingInodes(tree.volumeID(of: place.directoryID))
       let made = isLasting ? max(row.changeTime, row.birthTime) : batch.time
       remembered.noteInsertion(
         of: id, fileTime: made, time: batch.time, originals: originals(of: row, addedAt: batch.time))
@@ -322,7 +322,7 @@ extension Reconciler {
   /// Whether a deleted asset was another name (a hard link) of this file: both were in the library at the same time.
   private func wasSecondName(_ former: Tombstone, of row: FileRow, addedAt added: WallTime) -> Bool {
     former.inode == row.inode && former.birthTime == row.birthTime
-      && former.volumeID == tree.row(row.directoryID).volumeID && former.deletedDate.map { $0 >= added } ?? false
+      && former.volumeID == tree.volumeID(of: row.directoryID) && former.deletedDate.map { $0 >= added } ?? false
   }
 
   /// Refreshes the other names (hard links) of a file. All of them have the new content, but only one was reported.
@@ -331,7 +331,7 @@ extension Reconciler {
   private func refreshOtherNames(of row: FileRow, _ stat: FileStat, in batch: inout Batch) throws {
     for other in try batch.writer.files(inode: row.inode)
     where other.assetID != row.assetID && other.hasIdentity(of: stat) && !other.hasTimes(of: stat) {
-      guard tree.row(other.directoryID).volumeID == tree.row(row.directoryID).volumeID,
+      guard tree.volumeID(of: other.directoryID) == tree.volumeID(of: row.directoryID),
         var current = current(other), current.identity.inode == other.inode, current.byteCount > 0
       else { continue }
       current.identity = stat.identity

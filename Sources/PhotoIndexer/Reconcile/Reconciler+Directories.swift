@@ -15,7 +15,7 @@ extension Reconciler {
     guard let parentID = tree.directory(number: parent) else { return }
     let path = tree.path(of: parentID) + [UInt8(ascii: "/")] + name
     let volumeID = try volumes.id(
-      device: identity.device, path: path, parent: tree.row(parentID).volumeID, files: files, in: batch.writer)
+      device: identity.device, path: path, parent: tree.volumeID(of: parentID), files: files, in: batch.writer)
     batch.context.evidence = scans.areUnderWay ? .scan : .event
     let occupant = tree.child(of: parentID, name)
     // A person's confirmation is for the directory that is found now.
@@ -145,7 +145,7 @@ extension Reconciler {
       return id
     }
     guard let id = tree.directory(path: path), tree.row(id).parentID != nil, !tree.row(id).isAvailable,
-      tree.number(of: id) == nil, volumes.isSameFileSystem(tree.row(id).volumeID, volumeID)
+      tree.number(of: id) == nil, volumes.isSameFileSystem(tree.volumeID(of: id), volumeID)
     else { return nil }
     return id
   }

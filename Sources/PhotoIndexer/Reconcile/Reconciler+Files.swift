@@ -70,7 +70,7 @@ extension Reconciler {
       }
       return
     }
-    let isLasting = volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
+    let isLasting = volumes.hasLastingInodes(tree.volumeID(of: place.directoryID))
     if row.hasIdentity(of: stat) {
       if row.readTime == .unknown, batch.context.evidence == .scan, row.birthTime != .unknown,
         let source = try sourceOfMove(stat, to: place, reading: reading, in: batch)
@@ -449,7 +449,7 @@ extension Reconciler {
   }
 
   /// The volume that a file of the catalog is on.
-  func volumeID(of row: FileRow) -> VolumeID { tree.row(row.directoryID).volumeID }
+  func volumeID(of row: FileRow) -> VolumeID { tree.volumeID(of: row.directoryID) }
 
   /// The order in which the files of two volumes are read again.
   private func isReadBefore(_ one: VolumeID, _ other: VolumeID) -> Bool {

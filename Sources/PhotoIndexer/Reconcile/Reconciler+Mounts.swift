@@ -9,7 +9,7 @@ extension Reconciler {
   func isMountTop(_ id: DirectoryID) -> Bool {
     let row = tree.row(id)
     guard let parent = row.parentID else { return false }
-    return !volumes.isSameFileSystem(row.volumeID, tree.row(parent).volumeID)
+    return !volumes.isSameFileSystem(row.volumeID, tree.volumeID(of: parent))
   }
 
   /// Whether inode and birth time alone prove which directory this is. Without a birth time, a new directory may have the
@@ -26,7 +26,7 @@ extension Reconciler {
   func hasMoved(
     _ id: DirectoryID, to path: [UInt8], over occupant: DirectoryID?, _ identity: FileIdentity, in batch: Batch
   ) throws -> Bool {
-    let volumeID = tree.row(id).volumeID
+    let volumeID = tree.volumeID(of: id)
     if provesItself(identity, on: volumeID) { return true }
     if !volumes.hasLastingInodes(volumeID) {
       guard occupant == nil, tree.row(id).isParked || !files.exists(tree.path(of: id)) else {
@@ -38,7 +38,7 @@ extension Reconciler {
 
   /// Whether files that the catalog has in a directory are at another path now.
   func holdsFiles(of id: DirectoryID, at path: [UInt8], in batch: Batch) throws -> Bool {
-    let hasInodes = volumes.hasLastingInodes(tree.row(id).volumeID)
+    let hasInodes = volumes.hasLastingInodes(tree.volumeID(of: id))
     let prefix = tree.path(of: id).count
     var stack = [id]
     while let directory = stack.popLast() {
@@ -177,7 +177,7 @@ extension Reconciler {
     let rootID = tree.rootID(of: place.directoryID)
     guard roots[rootID]?.newTop != nil else { return false }
     let isItself = row.map { isFile($0, inItsPlace: stat) } ?? false
-    let volumeID = tree.row(place.directoryID).volumeID
+    let volumeID = tree.volumeID(of: place.directoryID)
     if try isItself || row?.byteCount == stat.byteCount || isKnown(stat, on: volumeID, in: batch) {
       roots[rootID]?.newTop?.hasKnownPhotos = true
     }

@@ -101,7 +101,7 @@ extension Library {
     if problems.leftOutShares.contains(where: { CatalogTree.contains($0, root) }) { return true }
     return reconciler.tree.rootPaths.contains { rootID, path in
       guard path == root, let top = reconciler.tree.top(ofRoot: rootID) else { return false }
-      return reconciler.volumes.isShare(reconciler.tree.row(top).volumeID)
+      return reconciler.volumes.isShare(reconciler.tree.volumeID(of: top))
     }
   }
 

@@ -194,7 +194,7 @@ extension DryRuns.Comparison {
             arrivals.append(Arrival(stat: stat))
             return
           }
-          let volumeID = tree.row(row.directoryID).volumeID
+          let volumeID = tree.volumeID(of: row.directoryID)
           devices[stat.identity.device] = volumeID
           if !isFile(row, inItsPlace: stat, on: volumeID) {
             arrivals.append(Arrival(stat: stat, formerFile: row))
@@ -276,7 +276,7 @@ extension DryRuns.Comparison {
 
   /// Rule 5. No birth time distinguishes the two files.
   private func isFile(_ row: FileRow, elsewhere stat: FileStat, _ devices: [UInt64: VolumeID]) -> Bool {
-    let volumeID = snapshot.tree.row(row.directoryID).volumeID
+    let volumeID = snapshot.tree.volumeID(of: row.directoryID)
     return row.hasInodeSizeAndTime(of: stat) && devices[stat.identity.device] ?? volumeID == volumeID
   }
 }

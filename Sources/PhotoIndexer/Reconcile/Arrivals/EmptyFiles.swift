@@ -19,6 +19,8 @@ struct EmptyFiles {
   private var places: [Key: Set<Place>] = [:]
   private var count = 0
 
+  var isEmpty: Bool { count == 0 }
+
   mutating func note(_ place: Place, of file: Key) {
     if count >= Self.limit { self = EmptyFiles() }
     if places[file, default: []].insert(place).inserted { count += 1 }
@@ -26,7 +28,7 @@ struct EmptyFiles {
 
   /// Removes the names of a file, and returns them.
   mutating func take(_ file: Key) -> Set<Place> {
-    guard count > 0, let taken = places.removeValue(forKey: file) else { return [] }
+    guard let taken = places.removeValue(forKey: file) else { return [] }
     count -= taken.count
     return taken
   }
@@ -34,14 +36,15 @@ struct EmptyFiles {
 
 extension Reconciler {
   func noteEmpty(_ place: Place, _ stat: FileStat) {
-    emptyFiles.note(place, of: .init(volumeID: tree.row(place.directoryID).volumeID, inode: stat.identity.inode))
+    emptyFiles.note(place, of: .init(volumeID: tree.volumeID(of: place.directoryID), inode: stat.identity.inode))
   }
 
   /// Looks at the other names of a file that has been written. They were found while it was empty.
   func decideEmptyNames(of row: FileRow, in batch: inout Batch) throws {
+    if emptyFiles.isEmpty { return }
     let context = batch.context
     defer { batch.context = context }
-    let names = emptyFiles.take(.init(volumeID: tree.row(row.directoryID).volumeID, inode: row.inode))
+    let names = emptyFiles.take(.init(volumeID: tree.volumeID(of: row.directoryID), inode: row.inode))
     for place in names where tree.contains(place.directoryID) {
       guard try batch.writer.file(place.directoryID, place.name) == nil,
         case .there(var stat) = files.look(path(of: place)), stat.identity.inode == row.inode

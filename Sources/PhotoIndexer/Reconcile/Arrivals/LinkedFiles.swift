@@ -81,7 +81,7 @@ extension Reconciler {
 
   /// Whether the files of two rows are one.
   func isSameFile(_ one: FileRow, _ other: FileRow) -> Bool {
-    let volumeID = tree.row(other.directoryID).volumeID
+    let volumeID = tree.volumeID(of: other.directoryID)
     return isFile(one, elsewhere: other.stat, on: volumeID)
       && (volumes.hasLastingInodes(volumeID) || one.marks.provesContent(of: other.marks))
   }

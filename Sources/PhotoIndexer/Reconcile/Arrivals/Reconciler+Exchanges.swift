@@ -119,7 +119,7 @@ extension Reconciler {
     guard case .there(let stat) = look, row.inode == stat.identity.inode else { return false }
     // It may have been written since. If it is a new file with the inode of the photo, the photo is deleted, and a copy of
     // it stays a photo of its own. If inodes do not last, equal inodes prove nothing.
-    return volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) || row.hasSizeAndTime(of: stat)
+    return volumes.hasLastingInodes(tree.volumeID(of: row.directoryID)) || row.hasSizeAndTime(of: stat)
   }
 
   /// Applies the second half of an exchange. The file that is reported to leave a place was there before the file that

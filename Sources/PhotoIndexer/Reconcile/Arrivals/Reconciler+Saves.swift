@@ -23,7 +23,7 @@ extension Reconciler {
     // The change time is the rename's, or that of something later. On FAT a rename changes no time of the file. The event
     // was read soon after the rename. A time before the birth means that the clock was set back since.
     var times = batch.context.event.readAt == .unknown ? [] : [batch.context.event.readAt]
-    if volumes.hasLastingInodes(tree.row(source.directoryID).volumeID) {
+    if volumes.hasLastingInodes(tree.volumeID(of: source.directoryID)) {
       times += [stat?.changed, batch.context.rename?.deadline].compactMap { $0 }
     }
     let renamed = times.filter { age(of: born, at: $0) >= -tick }.min() ?? times.min() ?? batch.time
@@ -47,7 +47,7 @@ extension Reconciler {
   func isSave(_ former: Tombstone, over place: Place, _ stat: FileStat, in batch: Batch) -> Bool {
     let born = stat.identity.born
     return batch.context.evidence == .scan && !former.hasUserData && former.path != path(of: place)
-      && born != .unknown && volumes.hasLastingInodes(tree.row(place.directoryID).volumeID)
+      && born != .unknown && volumes.hasLastingInodes(tree.volumeID(of: place.directoryID))
       && age(of: born, at: former.addedDate) >= -Self.clockTick
       && (-Self.clockTick..<Self.atomicSaveAge).contains(age(of: born, at: stat.changed))
   }
@@ -72,7 +72,7 @@ extension Reconciler {
   /// Whether a file is a deleted asset's very file, and not a copy of it.
   private func isFile(of former: Tombstone, _ row: FileRow) -> Bool {
     former.inode == row.inode && former.birthTime == row.birthTime
-      && former.volumeID == tree.row(row.directoryID).volumeID
+      && former.volumeID == tree.volumeID(of: row.directoryID)
       && (row.birthTime != .unknown || former.modificationTime == row.modificationTime)
   }
 
@@ -80,8 +80,8 @@ extension Reconciler {
   /// Programs that move a file do not copy it on its own file system. If they copy it to another one, they keep its
   /// modification time.
   func noteCopy(_ copy: FileRow, of row: FileRow, in batch: Batch) throws {
-    let volumeID = tree.row(row.directoryID).volumeID
-    let isOnOneVolume = volumeID == tree.row(copy.directoryID).volumeID
+    let volumeID = tree.volumeID(of: row.directoryID)
+    let isOnOneVolume = volumeID == tree.volumeID(of: copy.directoryID)
     let keepsTime = (-Self.clockGrain...Self.clockGrain).contains(
       age(of: copy.modificationTime, at: row.modificationTime))
     guard isOnOneVolume ? volumes.hasLastingInodes(volumeID) : !keepsTime,
@@ -129,7 +129,7 @@ extension Reconciler {
   func hasNewBytes(_ old: FileRow, _ row: FileRow, in batch: Batch) -> Bool {
     if row.byteCount != old.byteCount || row.modificationTime != old.modificationTime { return true }
     if old.marks.hash != nil && old.marks.hash == row.marks.hash { return false }
-    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    let inodesLast = volumes.hasLastingInodes(tree.volumeID(of: row.directoryID))
     // If only the inode differs, the file system was mounted anew.
     if row.inode != old.inode || row.birthTime != old.birthTime,
       inodesLast ? row.changeTime != old.changeTime : !isMountedAnew(old, row.stat, in: batch)
@@ -169,7 +169,7 @@ extension Reconciler {
   /// Whether a file in its row's place need not be read, because nothing shows that it was written since it was read.
   /// Where the change time proves nothing (rule 3 of `FileRow+Stat.swift`), the event of a write shows that.
   func needsNoReading(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
-    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    let inodesLast = volumes.hasLastingInodes(tree.volumeID(of: row.directoryID))
     return row.isUnchanged(as: stat, inodesLast: inodesLast) && !row.isInDoubt && !mayHideWrite(row)
       && (inodesLast || !batch.context.event.isWritten)
   }
@@ -187,7 +187,7 @@ extension Reconciler {
   /// FAT dates files by a clock of two seconds. A file that was read within them is read once more. After that read, a
   /// write has a later date.
   func mayHideWrite(_ row: FileRow) -> Bool {
-    guard row.readTime != .unknown, !volumes.hasLastingInodes(tree.row(row.directoryID).volumeID) else { return false }
+    guard row.readTime != .unknown, !volumes.hasLastingInodes(tree.volumeID(of: row.directoryID)) else { return false }
     return (-Self.clockGrain..<Self.clockGrain).contains(age(of: row.changeTime, at: row.readTime))
   }
 
@@ -196,7 +196,7 @@ extension Reconciler {
   /// A file that moved while no watcher saw it may have been edited as well. So may a file of a folder whose events may
   /// have been lost.
   func isExplainedByRename(_ row: FileRow, _ stat: FileStat, in batch: Batch) -> Bool {
-    let inodesLast = volumes.hasLastingInodes(tree.row(row.directoryID).volumeID)
+    let inodesLast = volumes.hasLastingInodes(tree.volumeID(of: row.directoryID))
     if row.changeTime == stat.changed, inodesLast || !batch.context.event.isWritten { return true }
     // The clock was set back since the file was read. The times do not show whether a later write is covered.
     if age(of: stat.changed, at: row.readTime) >= Self.clockGrain { return false }
