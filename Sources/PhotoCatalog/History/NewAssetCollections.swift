@@ -9,6 +9,8 @@ struct NewAssetCollections {
   private var smartAlbums: [(id: CollectionID, requirements: AssetRequirements)]?
   /// The smart albums that are not recorded yet. After the first assets of a batch, only the rare ones are left.
   private var unrecorded: [(id: CollectionID, requirements: AssetRequirements)] = []
+  /// The facts of the last asset. Most assets of a folder have the same, and need no comparison with the smart albums.
+  private var lastFacts: AssetFacts?
   private var folderAlbum: (directoryID: DirectoryID, id: CollectionID?)?
 
   /// Records the collections of an asset that is no favorite and in no album.
@@ -17,8 +19,10 @@ struct NewAssetCollections {
   mutating func record(
     _ content: AssetContent, in directoryID: DirectoryID, to record: inout CommitRecord, from database: Database
   ) throws {
-    _ = try smartAlbums(database)
     let facts = AssetFacts(content, in: directoryID)
+    if facts == lastFacts { return }
+    lastFacts = facts
+    _ = try smartAlbums(database)
     if unrecorded.contains(where: { $0.requirements.admit(facts) }) {
       for album in unrecorded where album.requirements.admit(facts) { record.update(collection: album.id) }
       unrecorded.removeAll { $0.requirements.admit(facts) }
