@@ -2,8 +2,21 @@ import CExif
 
 /// One directory as libexif parsed it. Every read checks type, count and size first, because entries are untrusted.
 struct ExifEntries {
-  let content: UnsafeMutablePointer<ExifContent>?
-  let order: ExifByteOrder
+  private let content: UnsafeMutablePointer<ExifContent>?
+  private let order: ExifByteOrder
+  /// The last six bits of each tag that is there. Most tags are absent, and libexif compares each entry to find that out.
+  private var tagBits: UInt64 = 0
+
+  init(content: UnsafeMutablePointer<ExifContent>?, order: ExifByteOrder) {
+    self.content = content
+    self.order = order
+    guard let content = content?.pointee else { return }
+    for index in 0..<Int(content.count) {
+      if let entry = content.entries[index] { tagBits |= Self.bit(entry.pointee.tag.rawValue) }
+    }
+  }
+
+  private static func bit(_ tag: UInt32) -> UInt64 { 1 << UInt64(tag & 63) }
 
   /// The raw value; `nil` if the tag is absent or empty.
   func bytes(_ tag: UInt32) -> UnsafeRawBufferPointer? {
@@ -64,6 +77,6 @@ struct ExifEntries {
   }
 
   private func entry(_ tag: UInt32) -> UnsafeMutablePointer<ExifEntry>? {
-    exif_content_get_entry(content, ExifTag(rawValue: tag))
+    tagBits & Self.bit(tag) == 0 ? nil : exif_content_get_entry(content, ExifTag(rawValue: tag))
   }
 }
