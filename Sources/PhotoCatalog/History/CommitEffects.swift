@@ -245,18 +245,22 @@ extension TouchedAssets {
 extension CatalogWriter {
   /// The effects of this transaction. Everything must be written already.
   ///
-  /// - Complexity: One lookup for each inserted or updated asset.
+  /// - Complexity: One lookup for each run of consecutive ids among the inserted and updated assets. New assets have
+  ///   consecutive ids.
   package func effects(origin: String) throws -> CommitEffects {
-    let ids = record.insertedAssets.union(record.updatedAssets.keys)
+    let ids = record.insertedAssets.union(record.updatedAssets.keys).sorted()
     var facts: [AssetID: AssetFacts] = [:]
-    if !ids.isEmpty {
+    facts.reserveCapacity(ids.count)
+    var start = 0
+    while start < ids.count {
+      var last = start
+      while last + 1 < ids.count, ids[last + 1] == ids[last].advanced(by: 1) { last += 1 }
       let select = try RawStatement(
-        database,
-        "SELECT \(AssetFacts.columns) FROM asset WHERE id = ?")
-      for id in ids {
-        select.bind(1, id)
-        facts[id] = try select.firstRow { AssetFacts(select) }
-      }
+        database, "SELECT \(AssetFacts.columns), id FROM asset WHERE id BETWEEN ? AND ?")
+      select.bind(1, ids[start])
+      select.bind(2, ids[last])
+      try select.forEachRow { facts[select.assetID(AssetFacts.columnCount)] = AssetFacts(select) }
+      start = last + 1
     }
     return CommitEffects(record, origin: origin, facts: facts)
   }
