@@ -297,7 +297,7 @@ extension Reconciler {
       return try decideHeldFiles(afterListing: ended.directoryID, in: &batch)
     }
     let root = tree.rootID(of: ended.directoryID)
-    held.remove(directory: ended.directoryID, except: ended.handled)
+    held.remove(directory: ended.directoryID) { !ended.hasHandled($0) }
     let scan = scans.number(of: root)
     if let scan { scans.update(scan) { $0.listed.insert(ended.directoryID) } }
     let evidence = listings.evidenceOfMissing(in: ended)

@@ -88,9 +88,9 @@ struct HeldFiles {
   }
 
   /// Removes the files of a directory that its listing did not name.
-  mutating func remove(directory id: DirectoryID, except named: Set<[UInt8]>) {
+  mutating func remove(directory id: DirectoryID, where isUnnamed: ([UInt8]) -> Bool) {
     guard let group = groups[id] else { return }
-    for name in files[group]?[id]?.keys.filter({ !named.contains($0) }) ?? [] {
+    for name in files[group]?[id]?.keys.filter(isUnnamed) ?? [] {
       remove(Place(directoryID: id, name: name))
     }
   }

@@ -8,9 +8,9 @@ struct CatalogListing {
   let evidence: Evidence
   /// Files of the catalog that the listing has not named yet.
   private(set) var unnamed: [[UInt8]: FileRow]
-  /// Names that the listing has named, or that another record has changed. `unnamed` is no longer valid for them, so
-  /// they are looked up in the catalog.
-  private(set) var handled: Set<[UInt8]> = []
+  /// The names that the listing has named, and those that another record has changed. `unnamed` is no longer valid for
+  /// them, so they are looked up in the catalog.
+  private var handled = HandledNames()
 
   init(directoryID: DirectoryID, evidence: Evidence, unnamed: [[UInt8]: FileRow]) {
     self.directoryID = directoryID
@@ -29,7 +29,7 @@ struct CatalogListing {
   /// - Returns: the row that the catalog had when the listing began, or nil; and whether the file must be looked up in
   ///   the catalog again.
   fileprivate mutating func name(_ name: [UInt8]) -> (row: FileRow?, mustLookUp: Bool) {
-    guard handled.insert(name).inserted else { return (nil, true) }
+    guard handled.insert(name) else { return (nil, true) }
     // On a first scan, there are none, and a lookup would hash the name once more.
     return (unnamed.isEmpty ? nil : unnamed.removeValue(forKey: name), false)
   }
@@ -37,8 +37,35 @@ struct CatalogListing {
   /// Removes a place, because something other than this listing changed the file there.
   fileprivate mutating func forget(_ place: Place) {
     guard place.directoryID == directoryID else { return }
-    handled.insert(place.name)
+    _ = handled.insert(place.name)
     unnamed[place.name] = nil
+  }
+}
+
+/// A set of names that are mostly inserted in the order of their bytes, which is that of photod-watch. For these, a
+/// comparison with the last name takes the place of a hash, which would be a fiftieth of the library's work for a new photo.
+private struct HandledNames {
+  private var inOrder: [[UInt8]] = []
+  private var others: Set<[UInt8]> = []
+
+  func contains(_ name: [UInt8]) -> Bool {
+    if !others.isEmpty, others.contains(name) { return true }
+    var (low, high) = (0, inOrder.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if inOrder[middle].lexicographicallyPrecedes(name) { low = middle + 1 } else { high = middle }
+    }
+    return low < inOrder.count && inOrder[low] == name
+  }
+
+  /// - Returns: whether the name is new.
+  mutating func insert(_ name: [UInt8]) -> Bool {
+    if let last = inOrder.last, !last.lexicographicallyPrecedes(name) {
+      return !contains(name) && others.insert(name).inserted
+    }
+    guard others.isEmpty || !others.contains(name) else { return false }
+    inOrder.append(name)
+    return true
   }
 }
 
