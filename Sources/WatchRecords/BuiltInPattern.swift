@@ -40,11 +40,11 @@ public struct BuiltInPattern: Hashable, Sendable {
     self.origin = origin
   }
 
+  private static let ofFiles = all.filter { !$0.pattern.isForDirectoriesOnly }
+  private static let ofDirectories = all.filter { $0.origin != .syncConflict }
+
   /// The first built-in pattern that this name matches. All of them apply at any depth.
   public static func ignoring(_ name: [UInt8], isDirectory: Bool) -> BuiltInPattern? {
-    all.first { builtIn in
-      let isForThisType = isDirectory ? builtIn.origin != .syncConflict : !builtIn.pattern.isForDirectoriesOnly
-      return isForThisType && builtIn.pattern.matches([], name[...])
-    }
+    (isDirectory ? ofDirectories : ofFiles).first { $0.pattern.matches([], name[...]) }
   }
 }
