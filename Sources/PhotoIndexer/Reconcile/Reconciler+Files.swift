@@ -207,16 +207,18 @@ extension Reconciler {
       case .unknown, .created, .renamed: displaced.map { $0.assetID != row.assetID } ?? false
       }
     if batch.context.event.naming == .firstOfExchange, let stat, retries[row.assetID]?.standIn != nil,
-      let other = try others(of: stat, than: row, at: target, in: batch).first, try !isSave(other, stat, in: batch)
+      let other = try others(of: stat, than: row, at: target, in: batch).first,
+      Place(directoryID: other.directoryID, name: other.name) != target, try !isSave(other, stat, in: batch)
     {
       // The other photo was renamed over this one before, and now it is exchanged with the file that stands in for this
-      // one.
+      // one. If the other photo is known at the target already, it did not come from here.
       try fileFound(target, stat, reading: reading, in: &batch)
       return try removeReplaced(row, at: source, in: &batch)
     }
     // If two files exchange their names, the second leaves the place where the first has arrived. The target may have
-    // another name (hard link) of the first since. Then only the events show the exchange.
-    if let stat, isSecondHalf || !row.hasIdentity(of: stat) {
+    // another name (hard link) of the first since. Then only the events show the exchange. If no photo was at the source
+    // before, the file was renamed back instead, and the source is its second name.
+    if let stat, (isSecondHalf && displaced != nil) || !row.hasIdentity(of: stat) {
       // A file that stands in for this photo counts as the photo only in an exchange, whose second half reports the other.
       let isThere = isBackThere(row, countsStandIn: isExchanged, uptime: batch.uptime)
       if try isThere || (row.isAnother(than: stat) && wasDeleted(stat, at: target, in: batch)) {

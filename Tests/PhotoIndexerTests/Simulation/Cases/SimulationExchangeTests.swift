@@ -364,4 +364,29 @@ import Testing
     ]
     for script in scripts { try await expectPasses(main: main, photos + script + [.settle]) }
   }
+
+  /// The watcher sees the second exchange when it looks for the first one.
+  @Test(arguments: SimulatedDisk.Kind.allCases, [".new", "new.jpg"])
+  func photoThatIsSavedAndExchangedThereAndBackKeepsItsId(main: SimulatedDisk.Kind, beside: String) async throws {
+    for (one, other) in [("/pics/a.jpg", "/pics/t.jpg"), ("/pics/t.jpg", "/pics/a.jpg")] {
+      try await expectPasses(
+        main: main,
+        [
+          .write("/pics/c.jpg"), .write("/pics/t.jpg"), .settle, .pass(milliseconds: 3000),
+          .rename("/pics/c.jpg", to: "/pics/a.jpg"), .save("/pics/a.jpg", beside: beside),
+          .exchange("/pics/a.jpg", with: "/pics/t.jpg"), .exchange(one, with: other), .settle,
+        ])
+    }
+  }
+
+  /// The two renames have the events of an exchange, but no photo had the other name.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func photoThatIsRenamedThereAndBackAndLinkedKeepsItsId(main: SimulatedDisk.Kind) async throws {
+    try await expectPasses(
+      main: main,
+      [
+        .write("/pics/a.jpg"), .settle, .rename("/pics/a.jpg", to: "/pics/b.jpg"),
+        .rename("/pics/b.jpg", to: "/pics/a.jpg"), .link("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
+      ])
+  }
 }
