@@ -139,12 +139,16 @@ final class RememberedFiles {
     exchanges.noteNewcomer(assetID, inPlaceOf: other, uptime: batch.uptime)
   }
 
-  func notePartner(_ row: FileRow, at place: Place, in batch: Batch) {
-    exchanges.notePartner(row, at: place, uptime: batch.uptime)
+  func notePartner(_ row: FileRow, at place: Place, ofFileAt other: Place, in batch: Batch) {
+    exchanges.notePartner(row, at: place, ofFileAt: other, uptime: batch.uptime)
   }
 
-  func takePartner(at place: Place, uptime: MonotonicTime) -> FileRow? {
-    exchanges.takePartner(at: place, uptime: uptime)
+  func movePartner(from source: Place, to target: Place, in batch: Batch) {
+    exchanges.movePartner(from: source, to: target, uptime: batch.uptime)
+  }
+
+  func takePartner(at place: Place, ofFileAt found: Place, in batch: Batch) -> FileRow? {
+    exchanges.takePartner(at: place, ofFileAt: found, uptime: batch.uptime)
   }
 
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {

@@ -173,6 +173,7 @@ extension Reconciler {
   func fileMoved(
     from source: Place?, to target: Place, _ stat: FileStat?, reading: ContentReading?, in batch: inout Batch
   ) throws {
+    if let source { remembered.movePartner(from: source, to: target, in: batch) }
     guard let source, let row = try batch.writer.file(source.directoryID, source.name) else {
       if let source { held.remove(source) }
       guard let stat else { return }
@@ -326,8 +327,8 @@ extension Reconciler {
       retries.addPending(
         there.assetID, on: volumeID(of: there), at: batch.uptime, standIn: standIn, awaitedSync: syncs.last)
       if isSecondHalf, let displaced, displaced.assetID != row.assetID {
-        // If this photo turns up elsewhere, it was not renamed back.
-        remembered.notePartner(displaced, at: target, in: batch)
+        // If this photo turns up at the source, or where a rename from the source leads, it was not renamed back.
+        remembered.notePartner(displaced, at: target, ofFileAt: source, in: batch)
       }
     }
   }
@@ -345,8 +346,8 @@ extension Reconciler {
     if let file = held.remove(left) {
       return try decide(left, row: nil, file.stat, reading: file.reading, in: &batch)
     }
-    // No rename from that place was reported. So if the photo came there in what may be an exchange, it was one.
-    let partner = remembered.takePartner(at: left, uptime: batch.uptime)
+    // If the photo is where an exchange brought it, the file in its former place is the other photo.
+    let partner = remembered.takePartner(at: left, ofFileAt: place, in: batch)
     if let standIn { try decideStandIn(standIn, at: left, of: partner, in: &batch) }
   }
 

@@ -16,8 +16,9 @@ struct Exchanges {
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
-  /// By the place to which a file was renamed back: the photo that is there instead if the two renames were an exchange.
-  private var partners = RecentValues<Place, FileRow>(lifetime: lifetime)
+  /// The other photo of what may be an exchange, and where it is then. The key is the place that the file of the first half
+  /// has then.
+  private var partners = RecentValues<Place, (photo: FileRow, place: Place)>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
   mutating func noteDisplaced(_ row: FileRow, from place: Place, uptime: MonotonicTime) {
@@ -38,13 +39,22 @@ struct Exchanges {
     newcomers.note(assetID, for: other, uptime: uptime)
   }
 
-  mutating func notePartner(_ row: FileRow, at place: Place, uptime: MonotonicTime) {
-    partners.note(row, for: place, uptime: uptime)
+  mutating func notePartner(_ row: FileRow, at place: Place, ofFileAt other: Place, uptime: MonotonicTime) {
+    partners.note((row, place), for: other, uptime: uptime)
   }
 
-  mutating func takePartner(at place: Place, uptime: MonotonicTime) -> FileRow? {
-    defer { partners.remove(place) }
-    return partners.value(for: place, uptime: uptime)
+  /// Follows the file of the first half when it is renamed.
+  mutating func movePartner(from source: Place, to target: Place, uptime: MonotonicTime) {
+    guard let partner = partners.value(for: source, uptime: uptime) else { return }
+    partners.remove(source)
+    partners.note(partner, for: target, uptime: uptime)
+  }
+
+  /// Returns the photo that is at `place` if the file that was found came there in an exchange.
+  mutating func takePartner(at place: Place, ofFileAt found: Place, uptime: MonotonicTime) -> FileRow? {
+    guard let partner = partners.value(for: found, uptime: uptime), partner.place == place else { return nil }
+    partners.remove(found)
+    return partner.photo
   }
 
   func newcomer(inPlaceOf assetID: AssetID, uptime: MonotonicTime) -> AssetID? {

@@ -389,4 +389,23 @@ import Testing
         .rename("/pics/b.jpg", to: "/pics/a.jpg"), .link("/pics/a.jpg", to: "/pics/b.jpg"), .settle,
       ])
   }
+
+  /// The photo is renamed over another one and back, and then moved on without a rename that the watcher sees. A new file
+  /// has its name. It is not the photo that was overwritten.
+  @Test(arguments: SimulatedDisk.Kind.allCases)
+  func newFileAfterRenamesThereAndBackIsAPhotoOfItsOwn(main: SimulatedDisk.Kind) async throws {
+    let moves: [[SimulatedStep]] = [
+      [.makeDirectory("/pics/z"), .rename("/pics/a.jpg", to: "/pics/z/a.jpg")],
+      [.rename("/pics/a.jpg", to: "/outside/c.jpg"), .rename("/outside/c.jpg", to: "/pics/c.jpg")],
+    ]
+    for move in moves {
+      try await expectPasses(
+        main: main,
+        [
+          .write("/pics/a.jpg"), .write("/pics/b.jpg"), .settle, .favorite("/pics/b.jpg", true), .settle,
+          .pass(milliseconds: 3000), .rename("/pics/a.jpg", to: "/pics/b.jpg"),
+          .rename("/pics/b.jpg", to: "/pics/a.jpg"),
+        ] + move + [.write("/pics/a.jpg"), .settle])
+    }
+  }
 }
