@@ -343,7 +343,7 @@ extension Reconciler {
       let added = try batch.writer.addedDate(of: row.assetID)
     else { return nil }
     let original = IdentityProof.Description(row)
-    let written = lastWritten(row)
+    let written = lastWritten(row, in: batch)
     var (equal, alike, undecidedCount) = (nil as FileRow?, [FileRow](), 0)
     var judged: Set<AssetID> = []
     func examine(_ key: UInt64) throws {
@@ -413,10 +413,10 @@ extension Reconciler {
 
   /// When a file was there with other content, or was not there yet. An asset may get its file and its content long after
   /// it came, for example if a program saves another file in its place. It is unknown if the clock of a server was ahead
-  /// when the file was read.
-  private func lastWritten(_ row: FileRow) -> WallTime {
+  /// when the file was read, or if the clock was set back since.
+  private func lastWritten(_ row: FileRow, in batch: Batch) -> WallTime {
     let written = row.birthTime == .unknown ? row.modificationTime : row.birthTime
-    return written <= row.readTime ? written : .unknown
+    return written <= min(row.readTime, batch.time) ? written : .unknown
   }
 
   /// When a copy was made, as far as its file shows.

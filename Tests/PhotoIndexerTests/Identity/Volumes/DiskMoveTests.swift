@@ -53,6 +53,19 @@ private typealias Fixture = ReconcilerFixture
         == fixture.disk.stat(Fixture.bytes("/q/b.jpg"))?.identity.inode)
   }
 
+  /// The copy is dated before the save.
+  @Test func savedPhotoIsMovedAfterTheClockWasSetBack() throws {
+    let (fixture, ids) = try twoDisks("a.jpg")
+    fixture.disk.pass(5 * 86_400)
+    fixture.disk.remove("/p/a.jpg")
+    try fixture.apply(Fixture.file("a.jpg", fixture.disk.write("/p/a.jpg", camera: "edited")))
+    fixture.disk.pass(-3 * 86_400)
+    try copy("a.jpg", to: "b.jpg", fixture)
+    fixture.disk.pass(10)
+    try delete("a.jpg", fixture)
+    #expect(try fixture.paths() == ["/q/b.jpg": try #require(ids["/p/a.jpg"])])
+  }
+
   @Test func copyWhoseOriginalStaysIsAPhotoOfItsOwn() throws {
     let (fixture, ids) = try twoDisks("a.jpg")
     try copy("a.jpg", to: "a.jpg", fixture)
