@@ -223,6 +223,7 @@ import Varlink
     let observe = try #require(answers["Observe"])
     let isUpgraded = Atomic(false)
     let upgrade = PendingValue<Void>()
+    let plainCount = Atomic(0)
     let optionCount = Atomic(0)
     answers["Observe"] = { call in
       let hasOption = try call.parameters(ObserveRequest.self).unchanged != nil
@@ -231,6 +232,7 @@ import Varlink
         return try await observe(call)
       }
       if hasOption { throw VarlinkError.invalidParameter("unchanged") }
+      plainCount.add(1, ordering: .relaxed)
       try await withThrowingTaskGroup { group in
         group.addTask { try await observe(call) }
         group.addTask {
@@ -248,6 +250,7 @@ import Varlink
       let change = try #require(await changes.next())
       #expect(try await change.details(for: results[0])?.after.ids == [1, 2])
       #expect(change.details(for: results[1]) == nil)
+      try await eventually("both lists are observed without the option") { plainCount.load(ordering: .relaxed) == 2 }
       // photod is upgraded. From then on, the option is used.
       isUpgraded.store(true, ordering: .sequentiallyConsistent)
       upgrade.resolve(.success(()))
