@@ -347,7 +347,7 @@ package actor Library {
         status.counters = counts.sinceStart
       }
     }
-    // The next `updateState()` notes that nothing is left.
+    // `updateState()` notes later that nothing is left.
     if !isSettled { progress.note(isSettled: false) }
     // Another change time or inode makes a hash void, although the history has no entry for it.
     if sequence != nil || mayNeedProofs {

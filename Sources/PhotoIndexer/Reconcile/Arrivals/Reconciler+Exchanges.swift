@@ -16,8 +16,8 @@ struct Exchanges {
   private var displaced = RecentValues<Place, FileRow>(lifetime: lifetime)
   /// By the asset that lost its place to an unknown file, or got a second name: the asset of that file or name.
   private var newcomers = RecentValues<AssetID, AssetID>(lifetime: lifetime)
-  /// The other photo of what may be an exchange, and where it is then. The key is the place that the file of the first half
-  /// has then.
+  /// If two renames may be an exchange: the photo that lost its place, and the place that it has if they are one. The key is
+  /// the place that the file of the first half has in that case.
   private var partners = RecentValues<Place, (photo: FileRow, place: Place)>(lifetime: lifetime)
 
   /// - Parameter row: the file as it was known before another came to its place.
