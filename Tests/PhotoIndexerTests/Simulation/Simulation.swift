@@ -55,10 +55,10 @@ final class Simulation {
   var pendingSync: (number: UInt64, task: Task<Void, any Error>)?
   /// The places that changed since the sync was requested, and whether drives or roots came or went.
   var touchedPlaces: Set<String> = []
-  /// The paths that folders had which were moved or removed since then.
-  var movedFolders: Set<String> = []
   var isOtherDisk = false
   var placements: [Int: SimulationOracle.Placement] = [:]
+  /// The files that had several names when they were last written. The write was reported for one of the names only.
+  var writtenByLinks: Set<SimulatedDisk.NodeKey> = []
   /// Some writes to the catalog fail.
   var isFull = false
   private(set) var trace: [String] = []

@@ -100,7 +100,9 @@ extension Simulation {
     }
     if let isFavorite { favorites[id] = isFavorite }
     if let isHidden { hidden[id] = isHidden }
-    if let entry = disk.entry(path) { oracle.noteUserData(of: entry.photo, id, isGiven: hasUserData(id)) }
+    if let entry = disk.entry(path) {
+      oracle.noteUserData(of: entry.photo, id, isGiven: hasUserData(id)) { assets[$0] != nil }
+    }
     try await check()
   }
 }

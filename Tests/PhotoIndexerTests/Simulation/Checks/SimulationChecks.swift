@@ -122,24 +122,23 @@ extension Simulation {
       let files = disk.visibleFiles(root, rules: rules, denied: &denied)
       func isTouched(_ path: String) -> Bool {
         // Since the sync was requested, another folder may have replaced this photo's folder. The new place of the
-        // photo's folder is reported later. The same holds for a folder that was moved.
+        // photo's folder is reported later.
         if isFinal { return false }
         if !touchedPlaces.isEmpty && path.contains("/\u{1}parked-") { return true }
-        if movedFolders.contains(where: { path.hasPrefix($0 + "/") }) { return true }
         return touchedPlaces.contains("\(key.volume):" + path.dropFirst(key.volume == 0 ? 0 : root.count))
       }
       for (path, entry, key) in files where !isTouched(path) {
         guard let asset = table[path] else {
           if openPhotos.contains(entry.photo) && untoldPhotos.contains(entry.photo) { continue }
           // The file was empty, and was written by a name that the library does not watch.
-          if disk.linked.contains(key) && !named.contains(key) { continue }
+          if writtenByLinks.contains(key) && !named.contains(key) { continue }
           throw SimulationFailure("\(path) is on the disk, not in the library")
         }
         visible.append((entry.photo, path, asset.id))
         let node = disk.node(key)
         // A write through one name is reported for that name only. It is not reported if that name is gone before the
         // lookup.
-        if openPhotos.contains(entry.photo) || disk.linked.contains(key) { continue }
+        if openPhotos.contains(entry.photo) || writtenByLinks.contains(key) { continue }
         if !isFinal && unsaidPhotos.contains(entry.photo) { continue }
         let facts = SimulatedDisk.facts(node)
         let isEqual =

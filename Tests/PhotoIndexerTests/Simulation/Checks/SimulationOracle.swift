@@ -111,6 +111,8 @@ struct SimulationOracle {
   /// Photos whose inode changed meanwhile, even if the number is the same again.
   private var replaced: Set<Int> = []
   private var linked: Set<Int> = []
+  /// The photos that were names of one file together with each photo. Unlike the other properties, it is kept.
+  private var mates: [Int: Set<Int>] = [:]
   /// The other photo of an exchange, and its time. Programs save so: if the old file leaves soon after, the new file
   /// continues its photo.
   private var exchanged: [Int: (other: Int, time: Int64)] = [:]
@@ -154,6 +156,10 @@ struct SimulationOracle {
 
   /// Runs after every step that may change the disk.
   mutating func note(_ placements: [Int: Placement]) {
+    let names = Dictionary(grouping: placements.filter(\.value.hasLinks), by: \.value.key)
+    for photos in names.values.map({ $0.map(\.key) }) {
+      for photo in photos { mates[photo, default: []].formUnion(photos) }
+    }
     for (photo, placement) in placements {
       occupants[placement.place, default: []].insert(photo)
       places[photo, default: []].insert(placement.place)
@@ -243,11 +249,17 @@ struct SimulationOracle {
     for (photo, start) in carriedAt where time - start > Self.copyLifetime - 60 * seconds { unseen.insert(photo) }
   }
 
-  /// - Parameter isGiven: a person has given user data to the photo; otherwise the person has removed it.
-  mutating func noteUserData(of photo: Int, _ id: AssetID, isGiven: Bool) {
+  /// - Parameters:
+  ///   - isGiven: a person has given user data to the photo; otherwise the person has removed it.
+  ///   - isThere: whether the library has an asset.
+  mutating func noteUserData(of photo: Int, _ id: AssetID, isGiven: Bool, isThere: (AssetID) -> Bool) {
     // A copy that has user data of its own is not taken for the original any more.
     if carried.contains(photo) { unseen.insert(photo) }
-    if restored.contains(photo), known[photo]?.id != id { unseen.insert(photo) }
+    if restored.contains(photo), known[photo]?.id != id,
+      (known[photo] ?? departed[photo]).map({ isThere($0.id) }) ?? true
+    {
+      unseen.insert(photo)
+    }
     if known[photo]?.id == id { known[photo]?.isGiven = isGiven }
   }
 
@@ -374,8 +386,13 @@ struct SimulationOracle {
   /// Whether nothing proves which photo a file was that has left: it was changed, events were lost, and its inode may have
   /// been another file's.
   private func isUnproven(_ photo: Int, kinds: [SimulatedDisk.Kind]) -> Bool {
-    guard isLossy, let before = known[photo] else { return false }
+    guard isLossy, let before = known[photo], replaced.contains(photo) || absent.contains(photo) else { return false }
     return kinds[before.key.volume] != .ext4 && contents[photo, default: []].contains { $0 != before.content }
+  }
+
+  /// Whether the library may have taken a photo for a new one, if inodes prove nothing.
+  private func mayBeNewThere(_ photo: Int) -> Bool {
+    isLossy || hasFolderChanges || places[photo, default: []].count > 1
   }
 
   private func areAlike(_ old: Int, _ new: Int) -> Bool {
@@ -430,8 +447,8 @@ struct SimulationOracle {
     for (photo, path, id) in visible {
       let placement = placements[photo]!
       let isOwnAgain =
-        (carried.contains(photo) || kinds[placement.key.volume] == .fat) && known[photo]?.isGiven == false
-        && allIDs[photo, default: []].contains(id)
+        (carried.contains(photo) || (kinds[placement.key.volume] == .fat && mayBeNewThere(photo)))
+        && known[photo]?.isGiven == false && allIDs[photo, default: []].contains(id)
       if let before = known[photo], promises(photo, placement, open: open, kinds: kinds) {
         if disturbed.contains(photo) { judgements.touched += 1 }
         if carried.contains(photo) { judgements.carried += 1 }
@@ -446,8 +463,12 @@ struct SimulationOracle {
           throw SimulationFailure("\(path) (photo \(photo)) was put back, had id \(before.id) and has \(id) now")
         }
       }
-      if let owner = owners[id], owner != photo, !(isLossy && linked.contains(photo)),
-        !bearers(of: id, passing: passing.subtracting([photo]), kinds: kinds).contains(where: { areAlike($0, photo) })
+      // If events were lost, a name of a file may have the id that another name of it may have.
+      let names = isLossy && linked.contains(photo) ? mates[photo, default: []].union([photo]) : [photo]
+      if let owner = owners[id], owner != photo,
+        !bearers(of: id, passing: passing.subtracting([photo]), kinds: kinds).contains(where: { bearer in
+          names.contains { ($0 == bearer && $0 != photo) || areAlike(bearer, $0) }
+        })
       {
         throw SimulationFailure("\(path) (photo \(photo)) has id \(id), which was photo \(owner)'s")
       }

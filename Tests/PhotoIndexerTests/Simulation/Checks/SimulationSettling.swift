@@ -18,7 +18,6 @@ extension Simulation {
       watcher.sync(number: number)
       pendingSync = (number, task)
       touchedPlaces = []
-      movedFolders = []
       isOtherDisk = false
       break
     }

@@ -105,9 +105,6 @@ final class SimulatedDisk: PhotoFiles, @unchecked Sendable {
   /// The bytes of the files that were removed last, by path.
   var removedContents: [String: (content: Int, byteCount: Int64)] = [:]
 
-  /// Files that had a second name at some time.
-  var linked: Set<NodeKey> = []
-
   init(clock: SimulatedClock) { self.clock = clock }
 
   static func isPage(_ content: Int) -> Bool { content > 0 && content.isMultiple(of: 3) }

@@ -78,7 +78,6 @@ extension SimulatedDisk {
     lastPhoto += 1
     let time = stamp(source.volume)
     let key = NodeKey(volume: source.volume, inode: entry.inode)
-    linked.insert(key)
     edit(key) { node in
       node.linkCount += 1
       node.changeTime = time

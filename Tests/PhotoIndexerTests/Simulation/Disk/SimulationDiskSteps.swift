@@ -110,14 +110,7 @@ extension Simulation {
     default: return
     }
     guard isDone else { return note("  (not done)") }
-    if isFolder {
-      oracle.hasFolderChanges = true
-      switch step {
-      case .rename(let path, _), .remove(let path): movedFolders.insert(path)
-      case .exchange(let path, let other): movedFolders.formUnion([path, other])
-      default: break
-      }
-    }
+    if isFolder { oracle.hasFolderChanges = true }
     notePlacements()
   }
 
@@ -132,9 +125,22 @@ extension Simulation {
         let path = placement.place.drop { $0 != ":" }.dropFirst()
         return placements[photo].map { $0.content != placement.content } ?? false && !known.contains(path)
       }.keys)
+    noteWrites(now)
     placements = now
     oracle.note(now)
     noteUndatedSaves()
+  }
+
+  /// Notes the files that were written, by their number of names.
+  private func noteWrites(_ now: [Int: SimulationOracle.Placement]) {
+    for (photo, placement) in now {
+      if let before = placements[photo], (before.key, before.content) == (placement.key, placement.content) { continue }
+      if !placement.hasLinks {
+        writtenByLinks.remove(placement.key)
+      } else if placements[photo] != nil {
+        writtenByLinks.insert(placement.key)
+      }
+    }
   }
 
   /// Notes saved files that changed again before the watcher read the rename.
