@@ -43,7 +43,7 @@ help:
 	echo 'make run [ROOT=DIR]       build, start a daemon on DIR, and print how to query it'
 	echo 'make stop                 end that daemon'
 	echo 'make demo                 make 200 sample photos, change some of them, and show the events'
-	echo 'make test-quick           build, and run all tests except the slow ones, in 90 seconds'
+	echo 'make test-quick           build, and run all tests except the slow ones, in 100 seconds'
 	echo 'make test                 build and test everything, check the style'
 	echo 'make soak [RUNS=NAMES]    build, and run the long tests for hours; Scripts/soak --list names them'
 	echo 'make fuzz [SECONDS=60] [TARGETS=NAMES]'
