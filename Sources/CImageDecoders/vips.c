@@ -273,7 +273,8 @@ static enum imagedecoders_result convert(
 
 /// Whether libvips can be left out for these pixels. It takes twice as long for so few, and wakes threads of its own.
 static int are_few(const struct imagedecoders_pixels *pixels) {
-  return pixels->model == IMAGEDECODERS_RGB && pixels->bits == 8 && (size_t)pixels->width * (size_t)pixels->height <= 1u << 18;
+  size_t count = (size_t)pixels->width * (size_t)pixels->height;
+  return pixels->model == IMAGEDECODERS_RGB && pixels->bits == 8 && count <= 1u << 18;
 }
 
 /// Scales few pixels with the kernel of libvips, and keeps their colours.
@@ -282,7 +283,8 @@ static enum imagedecoders_result scale_few(
   *result = (struct imagedecoders_pixels){width, height, IMAGEDECODERS_RGB, 8, NULL, 0};
   enum imagedecoders_result done = imagedecoders_allocate(result);
   if (done != IMAGEDECODERS_DONE) return done;
-  if (jpegcodec_scale(pixels->bytes, pixels->width, pixels->height, width, height, result->bytes) == JPEGCODEC_DONE) return done;
+  if (jpegcodec_scale(pixels->bytes, pixels->width, pixels->height, width, height, result->bytes) == JPEGCODEC_DONE)
+    return done;
   imagedecoders_free(result->bytes);
   return imagedecoders_fail(IMAGEDECODERS_NO_MEMORY, "%s", jpegcodec_message());
 }

@@ -31,9 +31,10 @@ import WatchRecords
 ///      has the same content, the clock was set since the photo came, an hour passed before the library saw the move,
 ///      it was changed or renamed over another photo before the library had it in its new place, or a person gave user
 ///      data to the copy.
-///    - It was moved to another file system, or is on one that keeps no inodes, and has an id again that it had in an
-///      earlier epoch and lost with some events or out of sight. Its content is that of the asset which was deleted then. A present photo with this content comes first,
-///      but a new one without user data is found by its content only after the library was idle.
+///    - It was moved to another file system, and has an id again that it had in an earlier epoch and lost with some
+///      events or out of sight. Or this happened on a file system that keeps no inodes, after any move or loss. Its
+///      content is that of the asset which was deleted then. A present photo with this content comes first, but a new one
+///      without user data is found by its content only after the library was idle.
 ///    - It was saved by a file that the library knows as a photo, and that file was renamed or changed again more than
 ///      two seconds after its birth, all before the watcher read the events. A save is a rename within two seconds of
 ///      the birth. The kernel's events have no time, and the change time is that of the last change. So nothing proves
